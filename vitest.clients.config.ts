@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test/clients/**/*.test.ts'],
     // One world and one client at a time.
     fileParallelism: false,
-    testTimeout: 300_000,
+    testTimeout: 600_000,
     hookTimeout: 180_000,
   },
 });

@@ -1,14 +1,9 @@
 /** The proof of `explain` in as many random clusters as are asked for; a test has the first of them. */
 import { proveCluster, type Verdict } from '../test/explain/proof.ts';
+import { numberFlag, textFlag } from './flags.ts';
 import type { Bench } from './runner.ts';
 
 const CLUSTERS = 200;
-
-/** `--clusters 50`, `--from 0`, `--seed name`. */
-function flag(flags: readonly string[], name: string, fallback: string): string {
-  const at = flags.indexOf(`--${name}`);
-  return at < 0 ? fallback : (flags[at + 1] ?? fallback);
-}
 
 const isRight = ({ outcome, constraint, sentence }: Verdict): boolean =>
   (outcome === 'flipped' || outcome === 'waits') && constraint !== '' && sentence !== '';
@@ -17,8 +12,8 @@ export const bench: Bench = {
   name: 'explain',
   description: 'random clusters in which the first fix of explain is applied [--clusters 200] [--from 0] [--seed name]',
   async run(flags) {
-    const [from, clusters] = [Number(flag(flags, 'from', '0')), Number(flag(flags, 'clusters', String(CLUSTERS)))];
-    const seed = flag(flags, 'seed', 'proof');
+    const [from, clusters] = [numberFlag(flags, 'from', 0), numberFlag(flags, 'clusters', CLUSTERS)];
+    const seed = textFlag(flags, 'seed', 'proof');
     const counts = new Map<string, number>();
     const start = process.cpuUsage();
     for (let at = from; at < from + clusters; at++) {

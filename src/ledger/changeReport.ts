@@ -21,6 +21,9 @@ export interface ChangeStep {
 export interface ChangeReport {
   readonly before: Bill;
   readonly after: Bill;
+  /** Nodes of before that are gone in the end, and those that have come. */
+  readonly removed: readonly string[];
+  readonly added: readonly (Alternative & { readonly nodePool: string })[];
   /** Nodes that do not match their pool any more. */
   readonly drifting: readonly { readonly node: string; readonly nodeClaim: string; readonly reason: string }[];
   readonly steps: readonly ChangeStep[];

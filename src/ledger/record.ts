@@ -111,6 +111,17 @@ export interface ImagesRecord {
   readonly claims: number;
 }
 
+/** An edit by a user that changes what becomes of nodes. */
+export interface EditRecord {
+  readonly kind: 'edit';
+  readonly object: { readonly kind: string; readonly namespace?: string; readonly name: string };
+  /** Paths of what was changed, the first few; none when the object was deleted. */
+  readonly fields: readonly string[];
+  /** The nodes drift, are kept, may go again, go with their pool, or other settings hold for them. */
+  readonly outcome: 'drift' | 'kept' | 'released' | 'deletion' | 'rules';
+  readonly nodes: PodList;
+}
+
 export type DecisionRecord =
   | PlanRecord
   | LaunchRecord
@@ -121,6 +132,7 @@ export type DecisionRecord =
   | RefusalRecord
   | ObjectionRecord
   | ImagesRecord
+  | EditRecord
   | DisruptionRecord
   | DisruptionEndRecord
   | KeptRecord

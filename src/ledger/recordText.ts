@@ -6,6 +6,7 @@ import type { PodList } from './podList.ts';
 import { reasonText } from './reasonText.ts';
 import type {
   DecisionRecord,
+  EditRecord,
   HintRecord,
   ImagesRecord,
   InstanceRecord,
@@ -39,6 +40,8 @@ export function recordText(record: DecisionRecord): string {
       return `${podsText(record.pods)} ignored: ${objectionText(record.objection)}`;
     case 'images':
       return imagesText(record);
+    case 'edit':
+      return editText(record);
     case 'disruption':
     case 'disruption-end':
     case 'kept':
@@ -52,6 +55,23 @@ function imagesText({ nodeClass, from, to, pinned, drifting, claims }: ImagesRec
   const before = from.length === 0 ? '' : ` instead of ${from.join(', ')}`;
   const how = pinned ? ', as pinned' : '';
   return `AKSNodeClass ${nodeClass} boots image ${to.join(', ') || '(none)'}${before}${how}; ${drifting} of ${countText(claims, 'NodeClaim')} drift`;
+}
+
+function editText({ object, fields, outcome, nodes }: EditRecord): string {
+  const { kind, namespace, name } = object;
+  const what = `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+  const how = outcome === 'deletion' ? 'was deleted' : `was edited (${fields.join(', ')})`;
+  const [first = ''] = nodes.names;
+  const isOne = nodes.count === 1;
+  const which = isOne ? first : `${first} and ${countText(nodes.count - 1, 'other node')}`;
+  const becomes: Readonly<Record<EditRecord['outcome'], string>> = {
+    drift: `${which} ${isOne ? 'drifts' : 'drift'}`,
+    kept: `${which} ${isOne ? 'is' : 'are'} kept`,
+    released: `${which} may go`,
+    deletion: `${which} ${isOne ? 'goes' : 'go'}`,
+    rules: `other rules for ${which}`,
+  };
+  return `${what} ${how}: ${becomes[outcome]}`;
 }
 
 function planText({ pods, plannedNodes, pricePerHour, onExistingNodes, unplaced, spare }: PlanRecord): string {

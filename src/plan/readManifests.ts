@@ -1,5 +1,5 @@
 /** Reads manifests into what a plan is made of. What is wrong in one object never keeps the others from being read. */
-import type { Pod } from '../api/kinds.ts';
+import type { Pod, PodDisruptionBudget } from '../api/kinds.ts';
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Groups } from '../api/labels.ts';
@@ -22,6 +22,9 @@ const MAX_PODS = 200_000;
 
 export interface PlanInput {
   readonly pods: readonly Pod[];
+  /** What makes the pods, with the names of those in `pods`. */
+  readonly workloads: readonly PlannedWorkload[];
+  readonly podBudgets: readonly PodDisruptionBudget[];
   readonly daemons: readonly Pod[];
   readonly pools: readonly NodePool[];
   readonly classes: readonly AksNodeClass[];
@@ -32,6 +35,13 @@ export interface PlanInput {
   readonly warnings: readonly Mistake[];
   /** What was assumed that a reader should know. */
   readonly notes: readonly string[];
+}
+
+interface PlannedWorkload {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly pods: readonly string[];
 }
 
 export interface ManifestText {
@@ -71,6 +81,8 @@ class ManifestReader {
   private readonly warnings: Mistake[] = [];
   private readonly owners = new Owners();
   private readonly pods: Pod[] = [];
+  private readonly workloads: PlannedWorkload[] = [];
+  private readonly podBudgets: PodDisruptionBudget[] = [];
   private readonly daemons: Pod[] = [];
   private readonly pools: NodePool[] = [];
   private readonly classes: AksNodeClass[] = [];
@@ -107,6 +119,7 @@ class ManifestReader {
     else if (groupKind === '/Namespace') {
       this.namespaces.set(manifest.name ?? '', textMap(metadata['labels']));
     } else if (groupKind === 'scheduling.k8s.io/PriorityClass') this.readPriority(manifest);
+    else if (groupKind === 'policy/PodDisruptionBudget') this.readBudget(manifest);
     else if (!isBuiltIn(groupKind)) {
       this.warnings.push(manifest.mistake('kind', 'KindLeftOut', { kind, apiVersion }));
     }
@@ -123,6 +136,8 @@ class ManifestReader {
     };
     return {
       pods: this.pods.map(withPriority),
+      workloads: this.workloads,
+      podBudgets: this.podBudgets,
       daemons: this.daemons.map(withPriority),
       pools: pools.toSorted(byPreference),
       classes,
@@ -158,10 +173,12 @@ class ManifestReader {
     // A Deployment and a StatefulSet may share a name; their pods may not.
     const taken = count > 0 && this.podNames.has(`${namespace}/${name}-0`);
     const prefix = taken ? `${name}-${manifest.kind.toLowerCase()}` : name;
-    for (let index = 0; index < count; index += 1) {
-      this.podNames.add(`${namespace}/${prefix}-${index}`);
-      this.pods.push(pod(`${prefix}-${index}`));
+    const names = Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+    for (const each of names) {
+      this.podNames.add(`${namespace}/${each}`);
+      this.pods.push(pod(each));
     }
+    this.workloads.push({ kind: manifest.kind, namespace, name, pods: names });
   }
 
   private readPool(manifest: Manifest): void {
@@ -211,6 +228,11 @@ class ManifestReader {
       }
     }
     return this.schemas.get(key);
+  }
+
+  private readBudget({ name, namespace = 'default', object }: Manifest): void {
+    const { spec } = object as { readonly spec?: PodDisruptionBudget['spec'] };
+    if (name !== undefined && spec !== undefined) this.podBudgets.push({ metadata: { name, namespace }, spec });
   }
 
   private readPriority(manifest: Manifest): void {

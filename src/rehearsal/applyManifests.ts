@@ -1,19 +1,21 @@
-/** A cluster after `kubectl apply`: pools and classes take the new spec, pods of new workloads wait for a node. */
+/** A cluster after `kubectl apply`: pools, classes and budgets take the new spec, pods of workloads come, stay or go. */
 import { READY } from '../api/conditionTypes.ts';
-import { Kinds, type Pod } from '../api/kinds.ts';
+import { Kinds } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Annotations } from '../api/labels.ts';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../api/nodePoolHash.ts';
 import type { PlanInput } from '../plan/readManifests.ts';
 import { timestamp } from '../units/timestamp.ts';
-import { withHash, type PatchedObjects } from './applyPatches.ts';
-import { unscheduled } from './carryOut.ts';
+import { podsAfter } from './podsAfter.ts';
+import { withAllowance, withHash, type PatchedObjects } from './applyPatches.ts';
 import { findObject, kindKey, objectsOf, type ClusterObjects } from './clusterObjects.ts';
+
+type Manifests = Pick<PlanInput, 'pools' | 'classes' | 'pods'> & Partial<Pick<PlanInput, 'workloads' | 'podBudgets'>>;
 
 export function applyManifests(
   objects: ClusterObjects,
-  { pools, classes, pods }: Pick<PlanInput, 'pools' | 'classes' | 'pods'>,
+  { pools, classes, pods, workloads = [], podBudgets = [] }: Manifests,
 ): PatchedObjects {
   const since = timestamp(objects.time);
   const nextPools = pools.map((pool) => appliedPool(findObject(objects, Kinds.NodePool, pool.metadata), pool, since));
@@ -25,7 +27,17 @@ export function applyManifests(
   kinds.set(kindKey(Kinds.NodePool), replaced(objects, Kinds.NodePool, nextPools));
   if (nextClasses.length > 0)
     kinds.set(kindKey(Kinds.AKSNodeClass), replaced(objects, Kinds.AKSNodeClass, nextClasses));
-  if (pods.length > 0) kinds.set(kindKey(Kinds.Pod), [...objectsOf(objects, Kinds.Pod), ...pods.map(waiting)]);
+  if (pods.length + workloads.length > 0) kinds.set(kindKey(Kinds.Pod), podsAfter(objects, pods, workloads));
+  if (podBudgets.length > 0) {
+    const after = podBudgets.map((budget) => {
+      const before = findObject(objects, Kinds.PodDisruptionBudget, budget.metadata);
+      return withAllowance(
+        { ...before, ...budget, metadata: before?.metadata ?? budget.metadata },
+        { ...objects, kinds },
+      );
+    });
+    kinds.set(kindKey(Kinds.PodDisruptionBudget), replaced(objects, Kinds.PodDisruptionBudget, after));
+  }
   return { objects: { ...objects, kinds }, changedPools: new Set(pools.map(({ metadata }) => metadata.name)) };
 }
 
@@ -34,8 +46,9 @@ function replaced<T extends KubeObject>(
   kind: ResourceKind<T>,
   next: readonly T[],
 ): readonly T[] {
-  const names = new Set(next.map(({ metadata }) => metadata.name));
-  return [...objectsOf(objects, kind).filter(({ metadata }) => !names.has(metadata.name)), ...next];
+  const keyOf = ({ metadata }: T): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+  const names = new Set(next.map(keyOf));
+  return [...objectsOf(objects, kind).filter((each) => !names.has(keyOf(each))), ...next];
 }
 
 function appliedPool(before: NodePool | undefined, { metadata, spec }: NodePool, since: string): NodePool {
@@ -50,12 +63,4 @@ function appliedPool(before: NodePool | undefined, { metadata, spec }: NodePool,
     [Annotations.nodePoolHashVersion]: NODE_POOL_HASH_VERSION,
   };
   return { ...pool, metadata: { ...pool.metadata, annotations: { ...metadata.annotations, ...stamps } } };
-}
-
-function waiting(pod: Pod): Pod {
-  const { namespace = 'default', name } = pod.metadata;
-  return unscheduled({
-    ...pod,
-    metadata: { ...pod.metadata, namespace, uid: pod.metadata.uid ?? `${namespace}/${name}` },
-  });
 }

@@ -1,5 +1,5 @@
 /** Objects after patches, with what the cluster's own controllers make of them. */
-import { Kinds, type PodDisruptionBudget } from '../api/kinds.ts';
+import { Kinds, type Pod, type PodDisruptionBudget } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Annotations } from '../api/labels.ts';
 import { apiVersionOf, type KubeObject, type ResourceKind } from '../api/object.ts';
@@ -77,7 +77,7 @@ export function withHash(before: NodePool, after: NodePool): NodePool {
 }
 
 /** What the disruption controller of Kubernetes would allow, from the pods that it last counted. */
-function withAllowance(budget: PodDisruptionBudget, objects: ClusterObjects): PodDisruptionBudget {
+export function withAllowance(budget: PodDisruptionBudget, objects: ClusterObjects): PodDisruptionBudget {
   const { maxUnavailable, minAvailable } = budget.spec ?? {};
   const { namespace } = budget.metadata;
   const covered = objectsOf(objects, Kinds.Pod).filter(
@@ -85,8 +85,9 @@ function withAllowance(budget: PodDisruptionBudget, objects: ClusterObjects): Po
   );
   // A plain number of pods that are to stay needs no owner that says how many there should be.
   const isPlain = maxUnavailable === undefined && typeof minAvailable === 'number';
-  const currentHealthy = budget.status?.currentHealthy ?? 0;
-  const expectedPods = isPlain ? covered.length : (budget.status?.expectedPods ?? 0);
+  const healthy = covered.filter(isReady).length;
+  const currentHealthy = budget.status?.currentHealthy ?? healthy;
+  const expectedPods = isPlain ? covered.length : (budget.status?.expectedPods ?? covered.length);
   const desired =
     maxUnavailable === undefined
       ? portionOf(minAvailable ?? 0, expectedPods)
@@ -97,6 +98,9 @@ function withAllowance(budget: PodDisruptionBudget, objects: ClusterObjects): Po
     status: { ...budget.status, expectedPods, currentHealthy, desiredHealthy: desired, disruptionsAllowed },
   };
 }
+
+const isReady = ({ status }: Pod): boolean =>
+  (status?.conditions ?? []).some((condition) => condition.type === 'Ready' && condition.status === 'True');
 
 /** A number, or a percentage rounded up. */
 function portionOf(value: string | number, of: number): number {

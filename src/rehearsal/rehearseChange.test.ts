@@ -8,6 +8,7 @@ import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Annotations, Labels } from '../api/labels.ts';
 import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../api/nodePoolHash.ts';
 import { changeReportText } from '../ledger/changeReportText.ts';
+import { readManifests } from '../plan/readManifests.ts';
 import { applyManifests } from './applyManifests.ts';
 import { kindKey, objectsOf, type ClusterObjects } from './clusterObjects.ts';
 import { decisionsOf } from './decisionsOf.ts';
@@ -18,18 +19,18 @@ import { formatSnapshot, parseSnapshot, withoutSecretFields } from './snapshotFi
 const TYPES = [testType('t2', 2, 4, 0.1), testType('t8', 8, 16, 0.36)];
 const cloud = paperCloud(TYPES);
 
+const ON_DEMAND: NodePool['spec']['template']['spec'] = {
+  nodeClassRef: { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' },
+  requirements: [{ key: Labels.capacityType, operator: 'In', values: ['on-demand'] }],
+  expireAfter: 'Never',
+};
+
 /** Three nodes that the pods fill, with the stamps of their pool. */
 function cluster(nodes = '1'): { readonly objects: ClusterObjects; readonly pool: NodePool } {
   const paper = new PaperCluster();
   const pool = paper.addPool(TYPES, {
     disruption: { consolidateAfter: '0s', consolidationPolicy: 'WhenEmptyOrUnderutilized', budgets: [{ nodes }] },
-    template: {
-      spec: {
-        nodeClassRef: { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' },
-        requirements: [{ key: Labels.capacityType, operator: 'In', values: ['on-demand'] }],
-        expireAfter: 'Never',
-      },
-    },
+    template: { spec: ON_DEMAND },
   });
   const stamps = {
     [Annotations.nodePoolHash]: nodePoolHash(pool),
@@ -112,6 +113,67 @@ describe('a change of a pool', () => {
       replacements: [{ instanceType: 't2', nodePool: 'default' }],
     });
     expect(report.after.nodes).toBe(4);
+  });
+});
+
+describe('a change of a workload that is there already', () => {
+  const owned = (name: string, cpu: string) => {
+    const pod = paperPod(name, { cpu, labels: { 'pod-template-hash': 'x1' } });
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-x1', uid: 'r', controller: true };
+    return { ...pod, metadata: { ...pod.metadata, ownerReferences: [owner] } };
+  };
+  const web = (replicas: number, cpu: string) =>
+    readManifests([
+      {
+        source: 'web',
+        text: JSON.stringify({
+          apiVersion: 'apps/v1',
+          kind: 'Deployment',
+          metadata: { name: 'web', namespace: 'default' },
+          spec: {
+            replicas,
+            template: { spec: { containers: [{ name: 'main', resources: { requests: { cpu } } }] } },
+          },
+        }),
+      },
+    ]);
+  function running(): ClusterObjects {
+    const paper = new PaperCluster();
+    paper.addPool(TYPES, { template: { spec: ON_DEMAND } });
+    for (const name of ['a', 'b', 'c']) paper.addNode({ name, type: 't2', pods: [owned(`web-x1-${name}`, '1500m')] });
+    return paperObjects(paper);
+  }
+  const planned = (objects: ClusterObjects, replicas: number, cpu: string) =>
+    rehearseChange(objects, applyManifests(objects, web(replicas, cpu)), { cloud });
+
+  it('keeps the pods that it still wants, and says which nodes go', async () => {
+    const same = await planned(running(), 3, '1500m');
+    expect(same).toMatchObject({ removed: [], added: [], evictions: 0 });
+    const fewer = await planned(running(), 1, '1500m');
+    expect(fewer.removed).toHaveLength(2);
+    expect(fewer).toMatchObject({ added: [], after: { nodes: 1 } });
+    const more = await planned(running(), 4, '1500m');
+    // One is bought for the pod that comes; then all four are cheaper together.
+    expect(more.steps[0]).toMatchObject({ reason: 'Pending', replacements: [{ instanceType: 't2' }] });
+    expect(more).toMatchObject({ removed: ['a', 'b', 'c'], added: [{ instanceType: 't8' }], after: { nodes: 1 } });
+  });
+
+  it('makes its pods anew where they ask for something else', async () => {
+    const report = await planned(running(), 3, '400m');
+    expect(report.after.nodes).toBe(1);
+  });
+
+  it('reads PodDisruptionBudgets, which then hold nodes', async () => {
+    const objects = running();
+    const spec = { maxUnavailable: 0, selector: { matchLabels: { 'pod-template-hash': 'x1' } } };
+    const text = JSON.stringify({
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'web' },
+      spec,
+    });
+    const after = applyManifests(objects, readManifests([{ source: 'budget', text }])).objects;
+    expect(objectsOf(after, Kinds.PodDisruptionBudget)).toMatchObject([{ spec, status: { disruptionsAllowed: 0 } }]);
   });
 });
 

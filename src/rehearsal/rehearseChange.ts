@@ -1,4 +1,5 @@
 /** Plays what the controller would do after a change, step by step, until nothing is left to do. */
+import { Labels } from '../api/labels.ts';
 import { findCondition } from '../api/conditions.ts';
 import { isPendingDisruption } from '../controllers/claims/isPendingDisruption.ts';
 import { candidatesFor } from '../disruption/method.ts';
@@ -61,6 +62,7 @@ export async function rehearseChange(
   return {
     before: billOf(start),
     after: billOf(now),
+    ...difference(start, now),
     drifting,
     steps,
     evictions: steps.reduce((sum, { evictions }) => sum + evictions, 0),
@@ -127,8 +129,31 @@ function isWaiting(rehearsal: Rehearsal): boolean {
   );
 }
 
-function billOf({ pass }: Rehearsal): ChangeReport['before'] {
-  const own = pass.views.filter(({ claim, deleting }) => claim !== undefined && !deleting);
+function difference(start: Rehearsal, end: Rehearsal): Pick<ChangeReport, 'removed' | 'added'> {
+  const [before, after] = [ownIn(start), ownIn(end)];
+  const names = (views: typeof before): Set<string> => new Set(views.map(({ name }) => name));
+  const [old, left] = [names(before), names(after)];
+  return {
+    removed: before.flatMap(({ name }) => (left.has(name) ? [] : [name])),
+    added: after.flatMap((view) => {
+      const { name, nodePool = '', claim } = view;
+      if (old.has(name)) return [];
+      const { labels = {} } = claim?.metadata ?? {};
+      const [instanceType = '', zone = '', capacityType = ''] = [
+        labels[Labels.instanceType],
+        labels[Labels.zone],
+        labels[Labels.capacityType],
+      ];
+      return [{ nodePool, instanceType, zone, capacityType, pricePerHour: nodePrice(end.pass, view) ?? 0 }];
+    }),
+  };
+}
+
+const ownIn = ({ pass }: Rehearsal) => pass.views.filter(({ claim, deleting }) => claim !== undefined && !deleting);
+
+function billOf(rehearsal: Rehearsal): ChangeReport['before'] {
+  const { pass } = rehearsal;
+  const own = ownIn(rehearsal);
   const pricePerHour = own.reduce((sum, view) => sum + (nodePrice(pass, view) ?? 0), 0);
   return { nodes: own.length, pricePerHour, pricePerMonth: pricePerHour * HOURS_PER_MONTH };
 }

@@ -14,6 +14,8 @@ export interface MetricsServerOptions {
   readonly port: number;
   readonly host?: string | undefined;
   readonly metrics: PrometheusMetrics;
+  /** Metrics below `/metrics/`, by the rest of the path: those of other clusters. */
+  readonly others?: (path: string) => PrometheusMetrics | undefined;
   readonly enableProfiling: boolean;
 }
 
@@ -40,13 +42,14 @@ export function startMetricsServer(options: MetricsServerOptions): Promise<HttpE
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-export function metricsHandler(options: Pick<MetricsServerOptions, 'metrics' | 'enableProfiling'>): Handler {
+export function metricsHandler(options: Pick<MetricsServerOptions, 'metrics' | 'others' | 'enableProfiling'>): Handler {
   const profiler = options.enableProfiling ? new Profiler() : undefined;
   return async (request, response) => {
     if (refuseWrites(request, response)) return;
     const url = requestUrl(request);
-    if (url.pathname === '/metrics') {
-      await answerMetrics(options.metrics, response);
+    const metrics = metricsAt(options, url.pathname);
+    if (metrics !== undefined) {
+      await answerMetrics(metrics, response);
     } else if (!isProfilingPath(url.pathname)) {
       answerText(response, 404, 'metrics are at /metrics\n');
     } else if (profiler === undefined) {
@@ -57,6 +60,16 @@ export function metricsHandler(options: Pick<MetricsServerOptions, 'metrics' | '
       await profiler.handle(url, request, response);
     }
   };
+}
+
+const BELOW = '/metrics/';
+
+function metricsAt(
+  { metrics, others }: Pick<MetricsServerOptions, 'metrics' | 'others'>,
+  path: string,
+): PrometheusMetrics | undefined {
+  if (path === '/metrics') return metrics;
+  return path.startsWith(BELOW) ? others?.(path.slice(BELOW.length).toLowerCase()) : undefined;
 }
 
 /** The address of the connection itself; headers that a client could forge play no part. */

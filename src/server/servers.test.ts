@@ -43,6 +43,17 @@ describe('metrics server', () => {
     expect(text).toContain('karpenter_build_info{');
   });
 
+  it('serves the metrics of other clusters below its own, by resource group and name', async () => {
+    const own = new PrometheusMetrics({ build: { version: '0' } });
+    const other = new PrometheusMetrics({ build: { version: '1' } });
+    const others = (path: string): PrometheusMetrics | undefined => (path === 'mine/first' ? other : undefined);
+    const endpoint = await startMetricsServer({ port: 0, host, metrics: own, others, enableProfiling: false });
+    running.push(endpoint);
+    expect((await get(endpoint, '/metrics')).text).toContain('version="0"');
+    expect((await get(endpoint, '/metrics/mine/First')).text).toContain('version="1"');
+    expect((await get(endpoint, '/metrics/mine/none')).status).toBe(404);
+  });
+
   it('refuses writes and other addresses', async () => {
     const endpoint = await startMetrics(false);
     expect((await get(endpoint, '/metrics', { method: 'POST' })).status).toBe(405);

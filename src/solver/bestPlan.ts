@@ -28,7 +28,9 @@ const MAX_SEARCHES = 100;
 /** For questions that allow no rounds of improvement: pods that wait are tried again all the same. */
 const MIN_SEARCHES = 4;
 /** Searches after the fixed orders that found nothing better before they are given up. */
-const MAX_IDLE = 40;
+const MAX_IDLE = 50;
+/** After so many of them searches also begin elsewhere than with the best. */
+const STALE = 20;
 /** Plans for pods without relations that cost no more than this times the bound are good enough. */
 const NEAR = 1.02;
 const EPSILON = 1e-9;
@@ -58,10 +60,10 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
   const most = searchesFor(overlay, options);
   const fixed = fixedSearches(best, packed, most);
   if (fixed.length === 0 || !mayBeBetter(best, options)) return best;
-  const order = new Reordering(best);
+  const order = new Reordering(best, fixed);
   let idle = 0;
   for (let count = 0; count < Math.max(most, fixed.length) && idle < MAX_IDLE; count++) {
-    const search = fixed[count] ?? order.next(best, bestSearch);
+    const search = fixed[count] ?? order.next(best, bestSearch, idle >= STALE);
     const other = plan(search);
     if (isBetter(other, best)) {
       best = other;

@@ -23,7 +23,7 @@ import type { OpenNode } from './placement/openNode.ts';
 import { swapByPriority } from './placement/swapByPriority.ts';
 import { PoolFit, stepsDown } from './placement/poolFit.ts';
 import { Sequential, type Growth } from './placement/sequential.ts';
-import { holdsInOrder, isCrossed, sortByPods } from './replay.ts';
+import { holdsInOrder, sortByPods } from './replay.ts';
 import { reservedUnits, takeReservations } from './reservations.ts';
 import type { Overlay, SolveOptions } from './problem.ts';
 import type { UnplacedReason } from './reasons.ts';
@@ -124,7 +124,7 @@ export function planOnce(question: Question, mode: SearchMode): PodPlan {
 
 /** Class by class, and nothing was moved afterwards: classes come by priority. */
 function isPackedInOrder(rounds: number | undefined, { compiled, waiting }: Draft): boolean {
-  if (rounds === undefined || isCrossed(compiled)) return false;
+  if (rounds === undefined || compiled.isCrossed) return false;
   return !compiled.classes.some(isSequential) && waiting.every(({ pods }) => pods.length === 0);
 }
 

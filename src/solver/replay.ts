@@ -4,7 +4,7 @@
  */
 import type { Pod } from '../api/kinds.ts';
 import { podKey } from '../pods/podKey.ts';
-import { withoutPlacements, type CompiledDemand } from './model/compiledDemand.ts';
+import { isCrossedBy, withoutPlacements, type CompiledDemand } from './model/compiledDemand.ts';
 import type { PodClass, Variant } from './model/podClass.ts';
 import { Domains } from './placement/domains.ts';
 import type { OpenNode } from './placement/openNode.ts';
@@ -54,23 +54,12 @@ export function holdsInOrder(
   });
 }
 
-/** Some pods spread over two keys at once: which of them is bound first decides where the others still may go. */
-export function isCrossed({ classes, counters }: CompiledDemand): boolean {
-  return classes.some(({ variants }) => spreadKeysOf(hardest(variants), counters).size > 1);
-}
-
-function spreadKeysOf({ domain }: Variant, counters: CompiledDemand['counters']): Set<string> {
-  const spreads = domain.filter(({ kind }) => kind === 'spread');
-  return new Set(spreads.map(({ counter }) => counters.at(counter).spec.topologyKey));
-}
-
 /** Planned nodes in the order in which pods that spread over two keys were given their domains: by the order of the pods. */
 export function sortByPods(compiled: CompiledDemand, planned: OpenNode[]): void {
-  if (!isCrossed(compiled)) return;
+  if (!compiled.isCrossed) return;
   const placeOf = new Map<Pod, number>();
   for (const { variants, pods } of compiled.classes) {
-    if (spreadKeysOf(hardest(variants), compiled.counters).size > 1)
-      for (const [at, pod] of pods.entries()) placeOf.set(pod, at);
+    if (isCrossedBy(hardest(variants), compiled.counters)) for (const [at, pod] of pods.entries()) placeOf.set(pod, at);
   }
   const first = new Map(
     planned.map((node) => {
@@ -82,9 +71,8 @@ export function sortByPods(compiled: CompiledDemand, planned: OpenNode[]): void 
 }
 
 /** Pods of several priorities, of which some have rules that count others. */
-function dependsOnOrder(compiled: CompiledDemand): boolean {
-  const { classes } = compiled;
-  if (isCrossed(compiled)) return true;
+function dependsOnOrder({ classes, isCrossed }: CompiledDemand): boolean {
+  if (isCrossed) return true;
   const [first, ...others] = classes;
   if (first === undefined || others.every(({ shape }) => shape.priority === first.shape.priority)) return false;
   return classes.some(({ variants }) => hasOrderedRules(hardest(variants)));

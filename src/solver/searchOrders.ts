@@ -1,11 +1,12 @@
 /** The orders in which first-fit plans are tried: some that often do well, then such as lie near the best so far. */
 import type { CompiledDemand } from './model/compiledDemand.ts';
 import type { PodClass } from './model/podClass.ts';
+import { MEMORY } from './model/resourceTable.ts';
 import { spreadKeys, type TieBreak } from './placement/domains.ts';
 import { followersOf } from './placement/followers.ts';
 import type { Growth } from './placement/sequential.ts';
 import { mightBePlaced, type PodPlan, type SearchMode } from './planOnce.ts';
-import { itemAt } from './rows.ts';
+import { floatAt, itemAt } from './rows.ts';
 
 type Rank = SearchMode['rank'];
 
@@ -38,6 +39,7 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
   const fewestPools: Rank = (podClass) => pools(podClass) * 2 + boundFirst(podClass);
   const sizes = sizeRanks(compiled.classes);
   const largest: Rank = (podClass) => (sizes.get(podClass.id) ?? 0) * 2 + boundFirst(podClass);
+  const heaviest: Rank = ({ row }) => -floatAt(row, MEMORY);
   const mostRules: Rank = (podClass) => -rulesOf(podClass);
   const smallest: Rank = ({ id }) => -id;
   const exact: [Rank, Growth][] = [
@@ -56,6 +58,7 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
     [largest, 'own'],
     [mostRules, 'none'],
     [mostRules, 'own'],
+    [heaviest, 'own'],
   ];
   const base: Search = { ...packed, isExact: true, avoidsReserved };
   const searches = exact.map(([rank, growth]): Search => ({ ...base, rank, growth }));
@@ -76,6 +79,9 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
     for (const [rank, growth] of [
       [AS_THEY_ARE, 'room'],
       [largest, 'none'],
+      [heaviest, 'none'],
+      [largest, 'any'],
+      [heaviest, 'any'],
     ] as const) {
       searches.push({ ...base, rank, growth, isLenient: true });
     }
@@ -105,10 +111,13 @@ export class Reordering {
   private readonly hasLeeway: boolean;
   private readonly hasFollowers: boolean;
   private readonly isDoubtful: boolean;
+  private readonly starts: readonly Search[];
   private readonly tried = new Set<string>();
   private state = 1;
 
-  constructor(plan: PodPlan) {
+  /** `starts`: searches that others may begin with in place of the best. */
+  constructor(plan: PodPlan, starts: readonly Search[]) {
+    this.starts = starts.filter(({ isExact }) => isExact);
     const { classes, isKeptZonal, model } = plan.compiled;
     this.isReserved = model.pools.some(({ reservations }) => reservations.length > 0);
     this.classes = classes.filter((podClass) => mightBePlaced(plan, podClass));
@@ -118,7 +127,10 @@ export class Reordering {
     this.hasFollowers = followersOf(classes).size > 0;
   }
 
-  next(best: PodPlan, from: Search): Search {
+  /** `isStale`: what lies near the best search has been tried for a while. */
+  next(best: PodPlan, bestSearch: Search, isStale: boolean): Search {
+    const isFresh = isStale && this.starts.length > 0 && this.below(2) === 0;
+    const from = isFresh ? itemAt(this.starts, this.below(this.starts.length)) : bestSearch;
     const order = this.classes.toSorted((left, right) => compareBy(from.rank, left, right)).map(({ id }) => id);
     const left = new Set(best.waiting.flatMap(({ podClass, pods }) => (pods.length > 0 ? [podClass.id] : [])));
     const waiting = order.filter((id) => left.has(id));

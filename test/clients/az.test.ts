@@ -185,6 +185,9 @@ describe('a cluster by the Azure CLI', () => {
     const refused = await setMode('Manual');
     expect(refused.code).not.toBe(0);
     expect(refused.stderr).toContain(MANUAL);
+    const [, metrics = ''] = /^Metrics: +(\S+)$/m.exec(up.output) ?? [];
+    const scraped = await (await fetch(`${metrics}/mine/first`)).text();
+    expect(scraped).toContain('karpenter_nodeclaims_created_total{');
     expect(read('karpenter-events.jsonl')).toContain('"category":"karpenter-events"');
     const said = [read('karpenter-events.jsonl'), read('nodewright.log'), up.output].join('\n');
     const { items } = await kube.list(Kinds.Secret, { labelSelector: 'nodewright.dev/bootstrap-token' });

@@ -20,7 +20,7 @@ describe('disruption', () => {
 
   beforeAll(async () => {
     cluster = await KwokCluster.start();
-    await cluster.run(['--batch-idle-duration=300ms', '--batch-max-duration=3s']);
+    await cluster.run(['--batch-idle-duration=300ms', '--batch-max-duration=3s', '--feature-gates=NodeRepair=true']);
   });
   afterAll(() => cluster?.stop());
 
@@ -124,6 +124,35 @@ describe('disruption', () => {
     await own.kube.delete(Kinds.NodeClaim, { name: replacement.metadata.name });
     await own.eventually('the mark is taken off', async () => ((await isMarked()) ? undefined : true));
     await own.running(1);
+    await own.end();
+  });
+
+  it.concurrent('repairs a sick node, unless more than a fifth are sick', async () => {
+    const own = story('repair');
+    const apart = { topologyKey: Labels.hostname, labelSelector: { matchLabels: own.labels } };
+    const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [apart] } };
+    await own.pool({ disruption: drifting }, ON_DEMAND);
+    await own.deployment(5, { ...ONE_CORE, affinity });
+    await own.running(5);
+    const [one = '', other = ''] = (await own.nodes()).map(({ metadata }) => metadata.name);
+    const says = (name: string, status: 'True' | 'False', minutesAgo: number): Promise<unknown> => {
+      const since = new Date(Date.now() - minutesAgo * 60_000).toISOString().replace(/\.\d+/, '');
+      const condition = { type: 'Ready', status, reason: 'Test', message: since, lastTransitionTime: since };
+      const body = { status: { conditions: [condition] } };
+      return own.kube.patch(Kinds.Node, { name }, { type: 'strategic', body }, { subresource: 'status' });
+    };
+    const isThere = async (name: string): Promise<boolean> =>
+      (await own.nodes()).some(({ metadata }) => metadata.name === name && metadata.deletionTimestamp === undefined);
+    // The first is not sick for long enough to be repaired, but counts.
+    await says(one, 'False', 1);
+    await says(other, 'False', 11);
+    await own.event('NodeRepairBlocked', other);
+    expect([await isThere(one), await isThere(other)]).toEqual([true, true]);
+    await says(one, 'True', 0);
+    await says(other, 'False', 12);
+    await own.eventually('the sick node goes', async () => ((await isThere(other)) ? undefined : true));
+    expect(await isThere(one)).toBe(true);
+    await own.running(5);
     await own.end();
   });
 });

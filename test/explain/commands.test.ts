@@ -12,7 +12,7 @@ import { VirtualAks } from '../fixtures/engine/virtualAks.ts';
 import { nodewright, nodewrightElsewhere } from './commandRun.ts';
 
 /** Milliseconds: processes start slowly on a busy machine. */
-const PATIENCE = 600_000;
+const PATIENCE = 1_200_000;
 const MINUTE = 60_000;
 
 describe('the commands that look at a cluster', { timeout: PATIENCE }, () => {

@@ -7,7 +7,7 @@ const CLUSTERS = 12;
 describe('explain, in random clusters with a running controller', () => {
   it(
     'names a constraint of every pod that waits and every node that is kept, and the first fix changes the outcome',
-    { timeout: 900_000 },
+    { timeout: 1_800_000 },
     async () => {
       const verdicts: Verdict[] = [];
       for (let at = 0; at < CLUSTERS; at++) verdicts.push(...(await proveCluster(`proof-${at}`)));

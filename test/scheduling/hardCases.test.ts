@@ -138,3 +138,29 @@ describe('pods that wait because of a limit', () => {
     expect(unplaced.map(({ pod }) => pod)).toEqual(['default/w0-2']);
   });
 });
+
+describe('pods that spread over hostnames', () => {
+  it('share nodes with pods that they count, where every other node has as many', () => {
+    const rules = { topologySpreadConstraints: [spread(Labels.hostname, 'b')] };
+    const pod = (name: string, cpu: string, memory: string, priority: number, more: object = {}): Pod =>
+      testPod(name, cpu, memory, { priority, ...more }, { labels: { app: name.startsWith('alone') ? 'a' : 'b' } });
+    const pods = [
+      pod('large-0', '2', '6Gi', 0, rules),
+      pod('large-1', '2', '6Gi', 0, rules),
+      ...[0, 20, 0, 20].map((priority, at) => pod(`small-${at}`, '500m', '2Gi', priority)),
+      ...[0, 1, 2, 3].map((at) => pod(`tiny-${at}`, '100m', '128Mi', 10)),
+      pod('alone-0', '1200m', '1152Mi', -1),
+    ];
+    const instanceTypes = [
+      testType('a2', 2, 4, 0.1),
+      testType('b4', 4, 8, 0.21, ['z1', 'z2']),
+      testType('c4', 4, 16, 0.25),
+      testType('d8', 8, 16, 0.38),
+    ];
+    const pools = [{ pool: testPool('one'), instanceTypes, used: {} }];
+    const { unplaced, pricePerHour } = planOf({ pods, pools, nodes: [], daemons: [] });
+    expect(unplaced).toEqual([]);
+    // Two c4; first-fit buys two b4 and two a2.
+    expect(pricePerHour).toBeCloseTo(0.4 * (0.25 + 0.25), 9);
+  });
+});

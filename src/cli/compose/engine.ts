@@ -56,6 +56,7 @@ import { provisionerControllers } from '../../controllers/provisioner/controller
 import { staticDeprovisioningController } from '../../controllers/static-deprovisioning/controller.ts';
 import { statusConditionsController } from '../../controllers/status-conditions/controller.ts';
 import { staticProvisioningController } from '../../controllers/static-provisioning/controller.ts';
+import { userEditsController } from '../../controllers/user-edits/controller.ts';
 import type { World } from '../../controllers/world/world.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Tracer } from '../../kube/trace.ts';
@@ -182,6 +183,7 @@ export function createEngine(options: EngineOptions): Manager {
     }),
     disruptions.controller(),
     nodeClaimExpirationController(world),
+    userEditsController(world),
     nodeClaimGarbageCollectionController(as('nodeclaim.garbagecollection')),
     instanceGarbageCollectionController(as('instance.garbagecollection')),
     ...(options.refreshes ? [options.refreshes] : []),

@@ -106,7 +106,16 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
   const { faults, arm } = world;
   const control = new ControlServer(faults, systemRandom.uuid());
   const { metricsPort, enableProfiling } = options.controller;
-  const metricsServer = await startMetricsServer({ port: metricsPort, host: LOOPBACK, metrics, enableProfiling });
+  /** Of clusters that clients make, by resource group and name in lower case. */
+  const clusterMetrics = new Map<string, PrometheusMetrics>();
+  const others = (path: string): PrometheusMetrics | undefined => clusterMetrics.get(path);
+  const metricsServer = await startMetricsServer({
+    port: metricsPort,
+    host: LOOPBACK,
+    metrics,
+    others,
+    enableProfiling,
+  });
   let dashboard: LocalDashboard | undefined;
   try {
     const endpoint = await listen(world, options);
@@ -183,13 +192,17 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       const httpKube = new HttpKube({ config: configOf(api), clock: systemClock, random: systemRandom });
       const site = { httpKube, endpoint: api, metrics: new PrometheusMetrics({ build: buildInfo() }) };
       const run = { ...provisioning, cluster: managed, kube: cluster.kube };
+      const key = `${managed.resourceGroup}/${managed.name}`.toLowerCase();
+      clusterMetrics.set(key, site.metrics);
       await Promise.all([
         furnishCluster(cluster.kube, managed, clock, stop),
         runClusterUpkeep({ ...upkeep, cluster: managed, kube: cluster.kube }, stop),
         runClusterProvisioning({ ...run, start: (current, isDead) => start(current, site, isDead) }, stop),
-      ]).catch((error: unknown) => {
-        if (!stop.aborted) throw error;
-      });
+      ])
+        .catch((error: unknown) => {
+          if (!stop.aborted) throw error;
+        })
+        .finally(() => clusterMetrics.delete(key));
     };
     applyProfile(options.profile, faults);
     troubleWorld(options.scenario, faults, clock.now() - memory.begunAt);

@@ -66,6 +66,11 @@ export class DriftDetector {
   }
 }
 
+/** Whether the claim drifts from its pool by what both say, which no cloud has to be asked about. */
+export function isOutOfStep(claim: NodeClaim, pool: NodePool): boolean {
+  return hasOtherHash(claim, pool) || !meets(claim.metadata.labels ?? {}, pool);
+}
+
 /** Compares only labels that the pool has requirements on: a node has thirty, and most pools name three. */
 function meets(labels: Readonly<Record<string, string>>, { spec }: NodePool): boolean {
   const wanted = Requirements.fromItems(spec.template.spec.requirements);

@@ -124,7 +124,7 @@ export class PlacementHints {
   }
 
   /** Tells the pods with a place on the nodes of these claims. */
-  private async tell(claims: readonly string[], end: number, options: HintOptions): Promise<Telling> {
+  private async tell(claims: readonly string[], end: () => number, options: HintOptions): Promise<Telling> {
     const { cluster } = this.world;
     const unsaid = claims.flatMap((claim) =>
       cluster.places.on(claim).flatMap(({ pod: { metadata } }) => {
@@ -137,7 +137,7 @@ export class PlacementHints {
   }
 
   /** Writes the hints of these pods; false when that has to be waited for no longer, which does not end the work. */
-  private async written(pods: readonly Pod[], end: number, options: HintOptions): Promise<boolean> {
+  private async written(pods: readonly Pod[], end: () => number, options: HintOptions): Promise<boolean> {
     const { clock, log } = this.world;
     let isDone = false;
     const over = new AbortController();
@@ -148,7 +148,7 @@ export class PlacementHints {
       const error: unknown = results.find((result) => result.status === 'rejected')?.reason;
       if (error !== undefined) log.debug('hints could not be written', { error });
     });
-    for (let before = -1; !isDone && before < this.writer.finished && clock.now() < end;) {
+    for (let before = -1; !isDone && before < this.writer.finished && clock.now() < end();) {
       before = this.writer.finished;
       await Promise.race([work, clock.sleep(IDLE, over.signal).catch(() => undefined)]);
     }

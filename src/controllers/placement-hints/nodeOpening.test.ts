@@ -28,7 +28,7 @@ function setup({ areMoreComing = false, tellingTime = 50 }: Setup = {}) {
     },
     tell: async (claims, end): Promise<Telling> => {
       if (claims.includes('stuck')) {
-        await clock.sleep(end - clock.now());
+        while (clock.now() < end()) await clock.sleep(end() - clock.now());
         return 'late';
       }
       const unsaid = claims.filter((claim) => claim === 'cleared' || !told.has(claim));
@@ -103,6 +103,10 @@ describe('nodes that join', () => {
     await group.play(group.join('stuck', 0), group.join('a', 10), group.join('b', 20));
     // They wait for one another first.
     expect(group.opened.map(({ at }) => at)).toEqual([220, 220, 220].map((joined) => joined + 1_500));
+    // Also for those that join while it waits.
+    const late = setup();
+    await late.play(late.join('stuck', 0), late.join('a', 900));
+    expect(late.opened.map(({ at }) => at)).toEqual([1_250, 1_250]);
   });
 
   it('open although hints are late, or are cleared again and again', async () => {

@@ -13,8 +13,8 @@ export interface NodeOpeningPorts {
    * Returns the claims with those first whose pods the scheduler is about to try.
    */
   readonly arrange: (claims: readonly string[], settled: ReadonlySet<string>) => readonly string[];
-  /** Tells the pods of these claims' nodes where they are expected, until `end` at the latest. */
-  readonly tell: (claims: readonly string[], end: number, options: HintOptions) => Promise<Telling>;
+  /** Tells the pods of these claims' nodes where they are expected, until `end` at the latest, which may grow meanwhile. */
+  readonly tell: (claims: readonly string[], end: () => number, options: HintOptions) => Promise<Telling>;
 }
 
 /**
@@ -116,7 +116,7 @@ export class NodeOpening {
         round = 0;
       }
       const began = clock.now();
-      const telling = await tell(order, end(), { signal, isUrgent: round > 0 });
+      const telling = await tell(order, end, { signal, isUrgent: round > 0 });
       if (telling === 'late') break;
       if (telling === 'told') await clock.sleep(Math.min(SETTLE, (clock.now() - began) / 10), signal);
       else if (order.length === group.gates.size) break;

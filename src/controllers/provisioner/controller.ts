@@ -170,6 +170,8 @@ class Provisioner {
     );
     for (const { metadata } of waiting) this.observeDecision(metadata.uid ?? '');
     this.observePlan(demand, solution, podOf);
+    // All of it waits for a second look: there is nothing to say yet.
+    if (!isOver && bought.length + solution.onExisting.length + solution.unplaced.length === 0) return false;
     this.announcer.plan({
       pods: waiting.length,
       plannedNodes: bought.length,

@@ -129,6 +129,7 @@ function detailOf(entry: LedgerEntry): Detail {
     case 'launch-failure':
     case 'instance':
     case 'images':
+    case 'edit':
     case 'savings':
     case 'drift':
       return NOTHING;

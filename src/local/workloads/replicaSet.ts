@@ -4,7 +4,7 @@ import { isActive, isTerminal } from '../../pods/podPredicates.ts';
 import { controlLoop, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
 import { BY_CONTROLLER, controllerOf } from '../clusterInformers.ts';
 import { writeStatus } from '../writes.ts';
-import { inDeletionOrder } from './deletionOrder.ts';
+import { inDeletionOrder } from '../../pods/deletionOrder.ts';
 import { OwnedPods } from './ownedPods.ts';
 import { isAvailable, isReady, untilNextAvailable } from './podState.ts';
 

@@ -6,7 +6,7 @@ import type { Overlay } from '../problem.ts';
 import { Counters } from './counters.ts';
 import { kindsOf } from './kinds.ts';
 import type { Model } from './model.ts';
-import type { PodClass } from './podClass.ts';
+import type { PodClass, Variant } from './podClass.ts';
 import { podClasses } from './podClasses.ts';
 import { TermCounters } from './termCounters.ts';
 import { zonalBases } from './zonalBases.ts';
@@ -25,6 +25,8 @@ export interface CompiledDemand {
   readonly isKeptZonal: boolean;
   /** Such nodes are not left out, though they could be. */
   readonly isSpreadBeyondZones: boolean;
+  /** Some pods spread over two keys at once: which of them is bound first decides where the others still may go. */
+  readonly isCrossed: boolean;
 }
 
 export function compileDemand(
@@ -56,7 +58,20 @@ export function compileDemand(
     bases: counters.bases,
     isKeptZonal: isOptional && staysZonal,
     isSpreadBeyondZones: isOptional && !staysZonal,
+    isCrossed: classes.some(({ variants }) => isCrossedBy(variants.at(-1), counters)),
   };
+}
+
+/** The variant spreads over more than one key beside the hostname. */
+export function isCrossedBy(variant: Variant | undefined, counters: Counters): boolean {
+  let first: string | undefined;
+  for (const { kind, counter } of variant?.domain ?? []) {
+    if (kind !== 'spread') continue;
+    const { topologyKey } = counters.at(counter).spec;
+    first ??= topologyKey;
+    if (first !== topologyKey) return true;
+  }
+  return false;
 }
 
 /** For another search: all that was compiled, and counters that count only the running pods. */

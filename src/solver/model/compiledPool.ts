@@ -86,7 +86,11 @@ export function typesOf({ pool, instanceTypes }: PoolOffer): InstanceType[] {
 /** Labels that Kubernetes knows, or that describe the types or their offerings. */
 export function knownKeysOf(types: readonly InstanceType[]): ReadonlySet<string> {
   const keys = new Set(WELL_KNOWN_LABELS);
+  // Offerings share few sets of requirements.
+  const seen = new Set<Requirements>();
   const add = (requirements: Requirements): void => {
+    if (seen.has(requirements)) return;
+    seen.add(requirements);
     for (const key of requirements.keys()) if (!keys.has(key)) keys.add(key);
   };
   for (const type of types) {
@@ -239,7 +243,10 @@ function rankOfferings(
 function regionalZonesOf(offerings: readonly CompiledOffering[]): ReadonlySet<string> {
   const regional = new Set<string>();
   const zonal = new Set<string>();
+  let last: Offering | undefined;
   for (const { offering } of offerings) {
+    if (offering.requirements === last?.requirements && offering.zone === last.zone) continue;
+    last = offering;
     const isRegional = offering.requirements.find(Labels.placementScope)?.has(PlacementScopes.regional) ?? false;
     (isRegional ? regional : zonal).add(offering.zone);
   }

@@ -20,15 +20,30 @@ interface Column {
 export class OfferingColumns {
   private readonly pool: CompiledPool;
   private readonly columns = new Map<string, Column>();
+  /** Thousands of offerings share few sets of requirements: the different ones, and by offering which of them it has. */
+  private readonly sets: readonly Requirements[];
+  private readonly setOf: Int32Array;
 
   constructor(pool: CompiledPool) {
     this.pool = pool;
+    const ids = new Map<Requirements, number>();
+    this.setOf = new Int32Array(pool.offerings.length);
+    for (const { index, offering } of pool.offerings) {
+      const { requirements } = offering;
+      let id = ids.get(requirements);
+      if (id === undefined) {
+        id = ids.size;
+        ids.set(requirements, id);
+      }
+      this.setOf[index] = id;
+    }
+    this.sets = [...ids.keys()];
   }
 
   /** Those that a node described by the pool's own requirements can be bought as. */
   allowedByPool(): readonly CompiledOffering[] {
     const keys = new Set<string>();
-    for (const { offering } of this.pool.offerings) for (const key of offering.requirements.keys()) keys.add(key);
+    for (const requirements of this.sets) for (const key of requirements.keys()) keys.add(key);
     const own = this.pool.requirements;
     // What is well known and not mentioned by the pool is open to all.
     const asked = [...keys].filter((key) => own.has(key) || !this.pool.knownKeys.has(key));
@@ -102,7 +117,8 @@ export class OfferingColumns {
     const ofType = new Int32Array(types.length);
     for (let type = 0; type < types.length; type++) ofType[type] = idOf(itemAt(types, type).requirements);
     const ofOffering = new Int32Array(offerings.length);
-    for (const { index, offering } of offerings) ofOffering[index] = idOf(offering.requirements);
+    const ofSet = Int32Array.from(this.sets, idOf);
+    for (let at = 0; at < ofOffering.length; at++) ofOffering[at] = intAt(ofSet, intAt(this.setOf, at));
     const column = { different, ofType, ofOffering };
     this.columns.set(key, column);
     return column;

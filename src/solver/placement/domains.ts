@@ -63,6 +63,9 @@ export class Domains {
   private readonly openKeys = new Map<Variant, readonly string[]>();
   /** By spread: the least count when the counter counted that many pods in all. */
   private readonly fewestOf = new Map<DomainConstraint, { total: number; fewest: number }>();
+  private lastSpread: DomainConstraint | undefined;
+  private lastTotal = 0;
+  private lastFewest = 0;
   /** Some state leaves the value of a label to be drawn. */
   private hasDrawn = false;
   /** What the search for values found so far. */
@@ -340,6 +343,16 @@ export class Domains {
   private fewestEligible(constraint: DomainConstraint): number {
     const { counter: id } = constraint;
     const { total } = this.counters.at(id);
+    // Every domain of one pod asks the same.
+    if (constraint === this.lastSpread && total === this.lastTotal) return this.lastFewest;
+    this.lastSpread = constraint;
+    this.lastTotal = total;
+    this.lastFewest = this.fewestAt(constraint, total);
+    return this.lastFewest;
+  }
+
+  private fewestAt(constraint: DomainConstraint, total: number): number {
+    const { counter: id } = constraint;
     const known = this.fewestOf.get(constraint);
     if (known !== undefined && known.total === total) return known.fewest;
     const fewest = this.fewest(constraint, this.counters.eligible(id));

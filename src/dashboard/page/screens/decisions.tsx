@@ -12,7 +12,7 @@ const FILTERS: readonly (readonly [string, readonly string[]])[] = [
   ['Removals', ['disruption', 'disruption-end']],
   ['Refusals', ['refusal', 'objection']],
   ['Kept', ['kept', 'savings']],
-  ['Drift', ['drift', 'images']],
+  ['Drift', ['drift', 'images', 'edit']],
   ['Places', ['nomination', 'hint']],
 ];
 

@@ -1,6 +1,5 @@
-import type { Pod } from '../../api/kinds.ts';
-import { Annotations } from '../../api/labels.ts';
-import { isReady } from './podState.ts';
+import type { Pod } from '../api/kinds.ts';
+import { Annotations } from '../api/labels.ts';
 
 const PHASES = ['Pending', 'Unknown', 'Running'];
 
@@ -38,6 +37,9 @@ function rankOf(pod: Pod, beside: number, now: number): readonly number[] {
     magnitude(now - Date.parse(metadata.creationTimestamp ?? '')),
   ];
 }
+
+const isReady = ({ status }: Pod): boolean =>
+  (status?.conditions ?? []).some((condition) => condition.type === 'Ready' && condition.status === 'True');
 
 const readySince = ({ status }: Pod): string | undefined =>
   status?.conditions?.find((condition) => condition.type === 'Ready' && condition.status === 'True')

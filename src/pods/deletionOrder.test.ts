@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Pod } from '../../api/kinds.ts';
-import { Annotations } from '../../api/labels.ts';
+import type { Pod } from '../api/kinds.ts';
+import { Annotations } from '../api/labels.ts';
 import { inDeletionOrder } from './deletionOrder.ts';
 
 const NOW = Date.UTC(2026, 0, 2);

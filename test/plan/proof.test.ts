@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import { isRight, proveChange, type PlanVerdict } from './proof.ts';
+
+/** The first of those that `npm run bench -- plan` makes. */
+const CHANGES = 12;
+
+describe('plan, of random changes of a cluster with a running controller', () => {
+  it('says which nodes drift, go and come, and what the cluster costs then', { timeout: 1_800_000 }, async () => {
+    const verdicts: PlanVerdict[] = [];
+    for (let at = 0; at < CHANGES; at++) verdicts.push(await proveChange(`plan-${at}`));
+    expect(verdicts.filter((verdict) => !isRight(verdict))).toEqual([]);
+    const moved = verdicts.filter(({ happened: { removed, added } }) => removed.length + added.length > 0);
+    expect(moved.length).toBeGreaterThan(CHANGES / 3);
+  });
+});

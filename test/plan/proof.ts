@@ -1,0 +1,129 @@
+/** The proof of `plan`: what it says of a change, and what then happens with a running controller, node for node. */
+import { NodeClaimConditions } from '../../src/api/conditionTypes.ts';
+import { findCondition } from '../../src/api/conditions.ts';
+import { Kinds, type Node } from '../../src/api/kinds.ts';
+import { Labels } from '../../src/api/labels.ts';
+import { readCluster } from '../../src/cli/compose/clusterSource.ts';
+import { SeededRandom } from '../../src/clock/seededRandom.ts';
+import type { ChangeReport } from '../../src/ledger/changeReport.ts';
+import { readManifests } from '../../src/plan/readManifests.ts';
+import { applyManifests } from '../../src/rehearsal/applyManifests.ts';
+import { rehearseChange } from '../../src/rehearsal/rehearseChange.ts';
+import { ProvingGround } from '../fixtures/explain/provingGround.ts';
+import { drawFrom } from '../fixtures/explain/randomGround.ts';
+import { make, randomChange, settleable, type Change } from './changes.ts';
+
+const MINUTE = 60_000;
+/** Milliseconds without a change after which a cluster is at rest, and how long that may take. */
+const REST = 20 * MINUTE;
+const PATIENCE = 12 * 60 * MINUTE;
+
+/** What can be compared: of new nodes, all that a plan can know. */
+interface Outcome {
+  readonly drifting: readonly string[];
+  readonly removed: readonly string[];
+  /** `pool type`. */
+  readonly added: readonly string[];
+  readonly waiting: number;
+  readonly dollarsPerHour: string;
+}
+
+export interface PlanVerdict {
+  readonly change: string;
+  readonly planned: Outcome;
+  readonly happened: Outcome;
+}
+
+export const isRight = ({ planned, happened }: PlanVerdict): boolean =>
+  JSON.stringify(planned) === JSON.stringify(happened);
+
+export async function proveChange(seed: string): Promise<PlanVerdict> {
+  const ground = await ProvingGround.start(seed);
+  try {
+    const draw = drawFrom(new SeededRandom(`change ${seed}`));
+    await settleable(ground.kube, draw);
+    await rest(ground);
+    const change = await randomChange(ground.kube, draw);
+    const before = await ownNodes(ground);
+    const planned = ofReport(await plan(ground, change));
+    await make(ground.kube, change);
+    await ground.advance(15_000);
+    const drifting = await driftedSince(ground, before);
+    await rest(ground);
+    return { change: change.title, planned, happened: await happened(ground, before, drifting) };
+  } finally {
+    await ground.stop();
+  }
+}
+
+async function plan(ground: ProvingGround, change: Change): Promise<ChangeReport> {
+  const catalogue = { region: 'eastus', instanceTypes: ground.cloud.types };
+  const { objects, cloud } = await readCluster(ground.kube, catalogue, { now: ground.simulation.clock.now() });
+  return rehearseChange(objects, applyManifests(objects, manifestsOf(change)), { cloud });
+}
+
+function manifestsOf(change: Change): ReturnType<typeof readManifests> {
+  const typed =
+    change.kind === 'deployment'
+      ? { apiVersion: 'apps/v1', kind: 'Deployment', ...change.deployment }
+      : change.kind === 'budget'
+        ? { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', ...change.budget }
+        : undefined;
+  const input = readManifests(typed === undefined ? [] : [{ source: 'change', text: JSON.stringify(typed) }]);
+  // Pools of this cloud are none of Azure's, which is all that manifests are read for.
+  return change.kind === 'pool' ? { ...input, pools: [change.pool] } : input;
+}
+
+async function rest(ground: ProvingGround): Promise<void> {
+  let seen = '';
+  for (let [still, waited] = [0, 0]; still < REST && waited < PATIENCE; waited += 5 * MINUTE) {
+    await ground.advance(5 * MINUTE);
+    const now = (await ownNodes(ground)).map(({ metadata }) => metadata.name).join();
+    still = now === seen ? still + 5 * MINUTE : 0;
+    seen = now;
+  }
+}
+
+async function ownNodes(ground: ProvingGround): Promise<readonly Node[]> {
+  const own = (await ground.nodes()).filter(({ metadata }) => metadata.labels?.[Labels.nodePool] !== undefined);
+  return own.sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1));
+}
+
+/** Names of nodes whose claims have drifted, or are gone by now. */
+async function driftedSince(ground: ProvingGround, before: readonly Node[]): Promise<readonly string[]> {
+  const claims = (await ground.kube.list(Kinds.NodeClaim)).items;
+  return before.flatMap(({ metadata }) => {
+    const claim = claims.find(({ status }) => status?.nodeName === metadata.name);
+    const isDrifted = claim !== undefined && findCondition(claim, NodeClaimConditions.drifted)?.status === 'True';
+    return isDrifted ? [metadata.name] : [];
+  });
+}
+
+async function happened(ground: ProvingGround, before: readonly Node[], drifting: readonly string[]): Promise<Outcome> {
+  const after = await ownNodes(ground);
+  const names = (nodes: readonly Node[]): Set<string> => new Set(nodes.map(({ metadata }) => metadata.name));
+  const [old, left] = [names(before), names(after)];
+  const typeOf = ({ metadata }: Node): string => metadata.labels?.[Labels.instanceType] ?? '';
+  const prices = new Map(ground.cloud.types.map(({ name, offerings: [first] }) => [name, first?.price ?? 0]));
+  const dollars = after.reduce((sum, node) => sum + (prices.get(typeOf(node)) ?? 0), 0);
+  return {
+    drifting,
+    removed: [...old].filter((name) => !left.has(name)),
+    added: after
+      .filter(({ metadata }) => !old.has(metadata.name))
+      .map((node) => `${node.metadata.labels?.[Labels.nodePool]} ${typeOf(node)}`)
+      .sort(),
+    waiting: (await ground.pods()).filter(({ spec }) => !spec?.nodeName).length,
+    dollarsPerHour: dollars.toFixed(4),
+  };
+}
+
+function ofReport({ drifting, removed, added, unplaced, after }: ChangeReport): Outcome {
+  return {
+    drifting: drifting.map(({ node }) => node).sort(),
+    removed: [...removed].sort(),
+    added: added.map(({ nodePool, instanceType }) => `${nodePool} ${instanceType}`).sort(),
+    waiting: unplaced.length,
+    dollarsPerHour: after.pricePerHour.toFixed(4),
+  };
+}
