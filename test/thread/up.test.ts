@@ -106,7 +106,7 @@ describe('nodewright up', { timeout: 300_000 }, () => {
     await eventually('it has heard', () => (up.output.includes('SIGINT received') ? true : undefined), PATIENCE);
     up.signal('SIGINT');
     expect(await up.ended).toBe(0);
-    expect(readdirSync(up.folder).sort()).toEqual(['nodewright.log', 'worlds']);
+    expect(readdirSync(up.folder).sort()).toEqual(['karpenter-events.jsonl', 'nodewright.log', 'worlds']);
     await up.start();
     expect(up.output).toContain('goes on');
     await up.kube.raw('/readyz');

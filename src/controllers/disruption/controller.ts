@@ -157,7 +157,7 @@ class DisruptionLoop {
         }
       } catch (error) {
         signal.throwIfAborted();
-        // The other methods may have better luck.
+        // The other methods may still find something to do.
         isComplete = false;
         this.world.log.error('a way to disrupt nodes failed', { method: method.name, error });
       }

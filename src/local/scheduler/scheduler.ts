@@ -109,7 +109,7 @@ class Scheduler {
         obstacle === undefined
           ? unschedulableMessage(total, search?.reasons ?? new Map())
           : `0/${total} nodes are available: ${obstacle}.`;
-      // A claim that is not there ends kube-scheduler's thoughts about preemption, too.
+      // Without the claim kube-scheduler does not try preemption either.
       const hindrance =
         obstacle?.endsWith(' not found') === true ? 'not found' : this.preempt(info, search?.improvable ?? [], work);
       const text = hindrance === undefined || total === 0 ? message : `${message} ${hindrance}`;
