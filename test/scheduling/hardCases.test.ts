@@ -53,12 +53,12 @@ describe('pods that spread over two keys', () => {
 });
 
 describe('a label whose value claims draw', () => {
-  const antiAffine = (name: string): Pod => {
+  const antiAffine = (name: string, to = 'a'): Pod => {
     const exists = { key: RACK, operator: 'Exists' };
     const nodeAffinity = {
       requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [exists] }] },
     };
-    const affinity = { ...beside('podAntiAffinity', RACK, 'a'), nodeAffinity };
+    const affinity = { ...beside('podAntiAffinity', RACK, to), nodeAffinity };
     return testPod(name, '1', '1Gi', { affinity }, { labels: { app: 'a' } });
   };
   const pools = (key: string): Problem['pools'] => [
@@ -71,7 +71,7 @@ describe('a label whose value claims draw', () => {
 
   it('may be the same on two nodes, and keeps pods with anti-affinity from both', () => {
     const { plannedNodes, unplaced } = planOf({
-      pods: ['p-0', 'p-1'].map(antiAffine),
+      pods: ['p-0', 'p-1'].map((name) => antiAffine(name)),
       pools: pools(RACK),
       nodes: [],
       daemons: [],
@@ -93,6 +93,38 @@ describe('a label whose value claims draw', () => {
       planOf({ pods: [antiAffine('p')], pools: pools(RACK), nodes: [node(rack)], daemons: [] });
     expect(plan('0').plannedNodes).toEqual([]);
     expect(plan('north').plannedNodes).toHaveLength(1);
+  });
+
+  it('does not come to a node that has pods which others must not share it with', () => {
+    // Without a rack the first pod is in no other's way; the second brings one to the node that both have room on.
+    const first = testPod('c-0', '500m', '1Gi', {}, { labels: { app: 'c' } });
+    const { plannedNodes, unplaced } = planOf({
+      pods: [first, antiAffine('p-0', 'c')],
+      pools: pools(RACK),
+      nodes: [],
+      daemons: [],
+    });
+    expect(unplaced).toEqual([]);
+    expect(plannedNodes.map(({ pods }) => pods).sort()).toEqual([['default/c-0'], ['default/p-0']]);
+  });
+});
+
+describe('a pod with alternatives that joins others', () => {
+  it('leaves the node as open as it was', () => {
+    // All must stand together. The first alternative suits the cheapest type, which has no room for all of them.
+    const alternatives = [
+      { matchExpressions: [{ key: Labels.arch, operator: 'In', values: ['arm64'] }] },
+      { matchExpressions: [{ key: RACK, operator: 'Exists' }] },
+    ];
+    const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: alternatives } };
+    const affinity = { ...beside('podAffinity', Labels.hostname, 'a'), nodeAffinity };
+    const pods = Array.from({ length: 6 }, (_, at) =>
+      testPod(`a-${at}`, '500m', '1Gi', { affinity }, { labels: { app: 'a' } }),
+    );
+    const instanceTypes = [testType('a2', 2, 8, 0.07, ZONES, 'arm64'), testType('b4', 4, 8, 0.21)];
+    const pool = testPool('one', { requirements: [{ key: RACK, operator: 'In', values: ['r1'] }] });
+    const { unplaced } = planOf({ pods, pools: [{ pool, instanceTypes, used: {} }], nodes: [], daemons: [] });
+    expect(unplaced).toEqual([]);
   });
 });
 

@@ -43,6 +43,7 @@ export class StateTable {
   private readonly narrowed: number[][] = [];
   private readonly met: number[][] = [];
   private readonly pins = new Map<string, number>();
+  private readonly bans = new Map<string, number>();
   private readonly labelValues: Map<string, readonly string[]>[] = [];
   private readonly reaches: (Float64Array | undefined)[] = [];
   private readonly orders: (PurchaseOrder | undefined)[] = [];
@@ -112,6 +113,22 @@ export class StateTable {
       this.pins.set(name, id);
     }
     return this.narrow(state, id);
+  }
+
+  /** The node will not have the label. */
+  withoutLabel(state: number, key: string): number {
+    let id = this.bans.get(key);
+    if (id === undefined) {
+      id = this.requirementId(Requirements.of(Requirement.of(key, 'DoesNotExist')));
+      this.bans.set(key, id);
+    }
+    return this.narrow(state, id);
+  }
+
+  /** Requirements leave open whether the node has the label, and with which value. */
+  isOptional(state: number, key: string): boolean {
+    const own = this.at(state).requirements.find(key);
+    return own !== undefined && own.complement && own.allowsAbsence;
   }
 
   /** The values of a label that the state's offerings can still have, in order. */

@@ -191,8 +191,11 @@ export class Domains {
       const total = this.ties === 'first' ? 0 : score + own;
       this.descend(variant, at + 1, pinned, total, isPriced || arePriced, cost);
     }
-    // A key that no node has a value for: only constraints that need none can hold.
-    if (all.length === 0 && !this.needs(variant, key)) this.descend(variant, at + 1, state, score, isPriced, cost);
+    // A key that no node has a value for: only constraints that need none can hold, and none may come later.
+    if (all.length > 0 || this.needs(variant, key)) return;
+    const { states } = this.model;
+    const bare = states.isOptional(state, key) ? states.withoutLabel(state, key) : state;
+    if (bare >= 0) this.descend(variant, at + 1, bare, score, isPriced, cost);
   }
 
   private keyToPin(variant: Variant, at: number): string | undefined {

@@ -121,7 +121,7 @@ export class Sequential {
         const seat = this.seatOn(podClass, variant, itemAt(this.planned, at), mostGrowth);
         if (seat === undefined) continue;
         if (settles) this.refusedUpTo.set(variant, at);
-        return seat;
+        return this.widestSeat(podClass, variants, seat);
       }
       if (settles) this.refusedUpTo.set(variant, this.planned.length);
     }
@@ -139,7 +139,18 @@ export class Sequential {
         most = seat.growth;
       }
     }
-    return best;
+    return best && this.widestSeat(podClass, variants, best);
+  }
+
+  /** The same place by another alternative, if that leaves open what the node may become and the first does not. */
+  private widestSeat(podClass: PodClass, variants: readonly Variant[], seat: Seat): Seat {
+    if (seat.state === seat.node.state) return seat;
+    for (const variant of variants) {
+      if (variant === seat.variant) continue;
+      const other = this.seatOn(podClass, variant, seat.node, seat.growth);
+      if (other?.state === seat.node.state) return other;
+    }
+    return seat;
   }
 
   /** On the cheapest new node of the first tier of pools that has one, if possible where its followers may come too. */
