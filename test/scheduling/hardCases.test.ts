@@ -105,7 +105,7 @@ describe('a label whose value claims draw', () => {
       daemons: [],
     });
     expect(unplaced).toEqual([]);
-    expect(plannedNodes.map(({ pods }) => pods).sort()).toEqual([['default/c-0'], ['default/p-0']]);
+    expect(plannedNodes.map(({ pods }) => pods.join()).toSorted()).toEqual(['default/c-0', 'default/p-0']);
   });
 });
 
