@@ -25,15 +25,21 @@ async function expectNoMarks({ bench }: Stage): Promise<void> {
 const uids = async ({ bench }: Stage): Promise<readonly (string | undefined)[]> =>
   (await bench.claims()).map(({ metadata }) => metadata.uid);
 
+/** Three pods on an instance that only drift removes. Returns the UIDs of the claims. */
+async function threePods(stage: Stage): Promise<readonly (string | undefined)[]> {
+  const disruption = { ...poolSpec().disruption, consolidateAfter: 'Never' };
+  await stage.bench.createPool('default', { disruption });
+  await deploy(stage, 3);
+  await stage.pass(MINUTE);
+  return uids(stage);
+}
+
 const DRIFT: CrashScenario = {
   title: 'a drifted instance that is replaced',
   launches: 2,
   play: async (stage) => {
-    const { bench, pass, running, disrupting } = stage;
-    await bench.createPool('default', { disruption: { ...poolSpec().disruption, consolidateAfter: 'Never' } });
-    await deploy(stage, 3);
-    await pass(MINUTE);
-    const [first] = await uids(stage);
+    const { pass, running, disrupting } = stage;
+    const [first] = await threePods(stage);
     await disrupting(async () => {
       await relabel(stage);
       await pass(4 * MINUTE);
@@ -52,10 +58,7 @@ const ROLL_BACK: CrashScenario = {
   launches: 2,
   play: async (stage) => {
     const { bench, pass, running, disrupting } = stage;
-    await bench.createPool('default', { disruption: { ...poolSpec().disruption, consolidateAfter: 'Never' } });
-    await deploy(stage, 3);
-    await pass(MINUTE);
-    const first = await uids(stage);
+    const first = await threePods(stage);
     bench.cloud.launchOutage = new InsufficientCapacityError('sold out');
     await disrupting(async () => {
       await relabel(stage);
