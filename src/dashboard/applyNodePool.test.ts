@@ -103,7 +103,7 @@ const manifest = (name: string, weight: number): string =>
     },
   });
 
-it('lets a visitor apply what the visitor may change, and nobody else', { timeout: 120_000 }, async () => {
+it('applies only what the visitor has the right to change', { timeout: 120_000 }, async () => {
   const editor = await tokenOf('editor', ['get', 'patch', 'create']);
   const viewer = await tokenOf('viewer', ['get']);
   const screen = async (token: string) => (await ask<WhatIfScreen>('/api/what-if', token)).answer.mayApply;

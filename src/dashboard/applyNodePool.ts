@@ -1,4 +1,4 @@
-/** Makes a change that was worked out before, with the rights of the visitor and of nobody else. */
+/** Makes a change that was worked out before, with the rights of the visitor and no others. */
 import { Kinds } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { messageOf } from '../errors/thrown.ts';

@@ -27,7 +27,7 @@ export interface DashboardOptions {
   readonly reviewToken?: ReviewToken;
   /**
    * The API server as a visitor may use it: with the token of the cluster that the visitor has shown, or without one for a
-   * visitor who came by a link. Undefined: this visitor may only look. Absent: nobody may do more.
+   * visitor who came by a link. Undefined: this visitor may only look. Absent: no visitor may do more.
    */
   readonly visitorKube?: (token: string | undefined) => VisitorKube | undefined;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;

@@ -37,7 +37,7 @@ const MOST = 20;
 
 /** What lies outside of the objects that loops read. */
 export interface Surroundings {
-  /** Whose rights are looked at; absent: nobody's. */
+  /** The account whose rights are looked at; absent: rights are not looked at. */
   readonly account?: Account | undefined;
   readonly quota?: QuotaAnswer | undefined;
 }

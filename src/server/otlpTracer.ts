@@ -1,6 +1,6 @@
 /**
  * Sends spans to an OpenTelemetry collector: OTLP over HTTP as JSON. Bounded in every direction and never in the way: what
- * finds no room, or nobody who takes it, is dropped and counted.
+ * finds no room, or no collector that takes it, is dropped and counted.
  */
 import { request } from 'undici';
 import type { Clock } from '../clock/clock.ts';

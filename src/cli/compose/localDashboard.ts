@@ -14,7 +14,7 @@ export interface LocalDashboard {
   stop(): Promise<void>;
 }
 
-/** Whoever can read the file can read the kubeconfig beside it: the link gives the same rights. */
+/** A user that can read the file can read the kubeconfig beside it: the link gives the same rights. */
 export async function startLocalDashboard(
   source: LiveSource,
   file: string,
