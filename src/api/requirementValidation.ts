@@ -16,6 +16,12 @@ export interface RequirementLike {
 
 const NUMERIC: ReadonlySet<string> = new Set(['Gt', 'Lt', 'Gte', 'Lte']);
 
+/** Terms over fields name one node, so that no node can be planned for them. */
+export function refuseMatchFields(path: string): FieldError {
+  const detail = 'matching by fields is not supported';
+  return { type: 'FieldValueForbidden', field: `${path}.matchFields`, detail };
+}
+
 export function validateRequirement(requirement: RequirementLike, path: string): FieldError[] {
   const { operator, minValues } = requirement;
   const values = requirement.values ?? [];

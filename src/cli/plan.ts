@@ -6,8 +6,8 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { printYaml } from '../api/yaml/printYaml.ts';
 import { coreOptions } from '../options/coreOptions.ts';
 import { changeReportText, costIncreaseText } from '../ledger/changeReportText.ts';
-import { countText } from '../ledger/countText.ts';
-import { tooDearText, unplacedText } from '../ledger/planText.ts';
+import { planNoteText } from '../ledger/planNoteText.ts';
+import { mistakesText, tooDearText, unplacedText } from '../ledger/planText.ts';
 import { planProblem } from '../plan/planProblem.ts';
 import { planReport, type PlanReport } from '../plan/planReport.ts';
 import { planTable } from '../plan/planTable.ts';
@@ -118,7 +118,7 @@ async function planChange(options: PlanOptions): Promise<void> {
   const failures =
     maxCostIncrease !== undefined && increase > maxCostIncrease ? [costIncreaseText(increase, maxCostIncrease)] : [];
   const mistakes = input.mistakes.length + (strict ? input.warnings.length : 0);
-  if (mistakes > 0) failures.push(`${countText(mistakes, 'mistake')} in the input`);
+  if (mistakes > 0) failures.push(mistakesText(mistakes));
   if (failures.length > 0) throw new NodewrightError('PlanChecksFailed', { failures });
 }
 
@@ -136,7 +136,7 @@ async function plan(options: PlanOptions): Promise<void> {
   for (const { source, line, message } of input.mistakes) console.error(`${source}:${line}: ${message}`);
   for (const { source, line, message } of input.warnings) console.error(`${source}:${line}: warning: ${message}`);
   const { problem, notes } = planProblem(input, { region, ...(instanceTypes === undefined ? {} : { instanceTypes }) });
-  for (const note of notes) console.error(note);
+  for (const note of notes) console.error(planNoteText(note));
   const started = performance.now();
   const { preferencePolicy, nodeOverheadCost, maxPodsSharePerNode } = options;
   const solution = solve(problem, {
@@ -151,7 +151,7 @@ async function plan(options: PlanOptions): Promise<void> {
   process.stdout.write(print(report, output, explain));
   const failures = options.failOn.flatMap((condition) => failureOf(condition, report));
   const mistakes = input.mistakes.length + (options.strict ? input.warnings.length : 0);
-  if (mistakes > 0) failures.push(`${countText(mistakes, 'mistake')} in the input`);
+  if (mistakes > 0) failures.push(mistakesText(mistakes));
   if (failures.length > 0) throw new NodewrightError('PlanChecksFailed', { failures });
 }
 

@@ -5,6 +5,7 @@
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Labels, PlacementScopes } from '../api/labels.ts';
 import { Requirements } from '../constraints/requirements.ts';
+import { launchDetail } from '../errors/launchProblems.ts';
 import { fits, parseResources, type Resources } from '../units/resources.ts';
 import type { LaunchRequest } from './cloudProvider.ts';
 import { InsufficientCapacityError } from './errors.ts';
@@ -53,11 +54,8 @@ const STAGES: readonly Stage[] = [
 export function purchaseFor(request: Pick<LaunchRequest, 'claim' | 'view'>, types: readonly InstanceType[]): Purchase {
   const { purchase, offered, removed } = chooseOffering(request, types);
   if (purchase !== undefined) return purchase;
-  const stages = Object.entries(removed).map(([name, count]) => `${name} excluded ${count}`);
-  const { name } = request.claim.metadata;
-  throw new InsufficientCapacityError(
-    `no instance types available for ${name}: of ${offered} offerings, ${stages.join(', ')}`,
-  );
+  const { name: claim } = request.claim.metadata;
+  throw new InsufficientCapacityError(launchDetail('NothingToBuy', { claim, offered, removed }));
 }
 
 /** The choice goes by the types as the request's view shows them; what is bought is the type itself. */

@@ -1,5 +1,15 @@
-/** What stops a launch before Azure is asked, or although Azure did not refuse it: the detail of LaunchFailed. */
+/** What is wrong with a node class that cannot be found: the problem of NodeClassNotReady. */
+export const NODE_CLASS_MISSING = 'does not exist or is being deleted';
+
+/** What stops a launch before the cloud is asked, or although it did not refuse: the detail of LaunchFailed and InsufficientCapacity. */
 interface LaunchProblems {
+  readonly NothingToBuy: {
+    readonly claim: string;
+    readonly offered: number;
+    /** Offerings that each stage of the choice excluded. */
+    readonly removed: Readonly<Record<string, number>>;
+  };
+  readonly NoTypeNamed: { readonly claim: string };
   readonly ForeignMachine: { readonly machine: string; readonly owner: string | undefined };
   readonly EarlierAttempt: { readonly machine: string; readonly state: string };
   readonly NotASharedImage: { readonly image: string };
@@ -13,6 +23,11 @@ interface LaunchProblems {
 }
 
 const DETAILS: { readonly [Code in keyof LaunchProblems]: (data: LaunchProblems[Code]) => string } = {
+  NothingToBuy: ({ claim, offered, removed }) => {
+    const stages = Object.entries(removed).map(([name, count]) => `${name} excluded ${count}`);
+    return `no instance types available for ${claim}: of ${offered} offerings, ${stages.join(', ')}`;
+  },
+  NoTypeNamed: ({ claim }) => `${claim} names no instance type`,
   ForeignMachine: ({ machine, owner }) =>
     `AKS machine ${machine} exists already and belongs to NodeClaim ${owner ?? '(none)'}.`,
   EarlierAttempt: ({ machine, state }) =>

@@ -13,6 +13,7 @@ import type { CloudProvider, Instance, LaunchRequest, RepairPolicy } from '../cl
 import { InstanceNotFoundError, InsufficientCapacityError, NodeClassNotReadyError } from '../cloud/errors.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
 import { purchaseFor, type Purchase } from '../cloud/offeringChoice.ts';
+import { launchDetail } from '../errors/launchProblems.ts';
 import { isAlreadyExists, isForbidden, isInvalid, isNotFound } from '../kube/errors.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
@@ -58,8 +59,9 @@ export class KwokCloudProvider implements CloudProvider {
     if (ready?.status === 'False') {
       throw new NodeClassNotReadyError(`KWOKNodeClass ${nodeClass.metadata.name}`, ready.message ?? 'is not ready');
     }
-    if (!namesInstanceTypes(claim))
-      throw new InsufficientCapacityError(`${claim.metadata.name} names no instance type`);
+    if (!namesInstanceTypes(claim)) {
+      throw new InsufficientCapacityError(launchDetail('NoTypeNamed', { claim: claim.metadata.name }));
+    }
     const existing = await this.find(nodeName(claim), signal);
     if (existing) return instanceOf(existing);
     const delay = registrationDelay(nodeClass, claim);

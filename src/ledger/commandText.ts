@@ -8,3 +8,13 @@ export function commandText(command: Command, node: string): string {
   const instead = replacements.length === 1 ? '1 replacement' : `${replacements.length} replacements`;
   return `${decisionOf(command)}: [${node}]${replacements.length > 0 ? ` -> [${instead}]` : ''}`;
 }
+
+/** Why a command was taken back. */
+export type CommandFailure =
+  | { readonly kind: 'replacement-deleted'; readonly claim: string }
+  | { readonly kind: 'timeout'; readonly problem?: string };
+
+export function commandFailureText(failure: CommandFailure): string {
+  if (failure.kind === 'replacement-deleted') return `replacement ${failure.claim} was deleted`;
+  return `command reached timeout${failure.problem === undefined ? '' : `: ${failure.problem}`}`;
+}

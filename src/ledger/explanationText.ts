@@ -11,6 +11,23 @@ export function explanationText({ object, sentence, evidence, fixes }: Explanati
   return `${lines.join('\n')}\n`;
 }
 
+/** Why there is no explanation of a node. */
+type Unexplained =
+  | { readonly kind: 'agent-pool' }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'failed'; readonly problem: string };
+
+export function unexplainedText(why: Unexplained): string {
+  switch (why.kind) {
+    case 'agent-pool':
+      return 'It belongs to an agent pool: nodewright leaves it alone.';
+    case 'unknown':
+      return 'Nothing is known of it yet.';
+    case 'failed':
+      return `It cannot be explained now: ${why.problem}`;
+  }
+}
+
 /** The fix in words, and the commands that make it. */
 export function fixLines({ sentence, patches }: ExplainedFix, title: string): readonly string[] {
   return [`${title}: ${sentence}`, ...patches.map((patch) => `  ${commandText(patch)}`)];

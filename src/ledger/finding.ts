@@ -1,11 +1,12 @@
 /** A trap that `doctor` found, as plain data. */
 import type { ExplainedFix, ObjectName } from './explanation.ts';
+import type { Unready } from './poolStateText.ts';
 
 export type Severity = 'error' | 'warning' | 'info';
 
 /** What is wrong, by check. Objects go by `namespace/name`. */
 export type Trap =
-  | { readonly check: 'pool-not-ready'; readonly reason: string; readonly message: string }
+  | ({ readonly check: 'pool-not-ready' } & Unready)
   | { readonly check: 'pool-refuses-all'; readonly stage: string; readonly sentence: string }
   | { readonly check: 'limit-reached'; readonly sentence: string }
   | { readonly check: 'limit-near'; readonly resource: string; readonly percent: number }

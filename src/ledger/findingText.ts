@@ -1,11 +1,12 @@
 import { countText, groupedText } from './countText.ts';
 import { fixLines } from './explanationText.ts';
 import type { Finding, Trap } from './finding.ts';
+import { notReadyText } from './poolStateText.ts';
 
 export function trapText(trap: Trap): string {
   switch (trap.check) {
     case 'pool-not-ready':
-      return `it is not ready and gets no node: ${trap.reason}${trap.message === '' ? '' : `, ${trap.message}`}`;
+      return `it is not ready and gets no node: ${notReadyText(trap)}`;
     case 'pool-refuses-all':
       return `no pod can get a node of it: ${trap.sentence}`;
     case 'limit-reached':

@@ -1,4 +1,5 @@
 /** A plan's result in sentences. */
+import { gapText } from './choiceText.ts';
 import { countText, groupedText } from './countText.ts';
 
 const HOURS_PER_MONTH = 730;
@@ -27,6 +28,36 @@ export function unplacedText(pods: number): string {
   return `${countText(pods, 'pod')} cannot be placed`;
 }
 
+export function mistakesText(count: number): string {
+  return `${countText(count, 'mistake')} in the input`;
+}
+
 export function tooDearText(costPerHour: number, limit: number): string {
   return `$${costPerHour} per hour is above $${limit}`;
+}
+
+export function fixText(smallestChange: string): string {
+  return `smallest change that helps: ${smallestChange}`;
+}
+
+interface OtherType {
+  readonly instanceType: string;
+  readonly because: string;
+  readonly detail: string;
+}
+
+/** Why another instance type was not chosen. */
+export function otherText({ instanceType, because, detail }: OtherType): string {
+  return `not ${instanceType} (${because}): ${detail}`;
+}
+
+/** Stands above the parts of the gap. */
+export const GAP_TITLE = 'Above the lower bound:';
+
+export function gapPartText(cause: Parameters<typeof gapText>[0], pricePerHour: number): string {
+  return `$${pricePerHour.toFixed(4)} per hour: ${gapText(cause)}`;
+}
+
+export function relaxationText(relaxation: string): string {
+  return `The lower bound: ${relaxation}`;
 }

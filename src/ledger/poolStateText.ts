@@ -1,10 +1,16 @@
 import { countText, groupedText } from './countText.ts';
 import type { PoolFacts } from './explanation.ts';
 
+/** What the condition Ready says, where there is one. */
+export interface Unready {
+  readonly reason: string | undefined;
+  readonly message: string | undefined;
+}
+
 /** What there is to say of a NodePool beside what it refuses. */
 export type PoolState =
   | { readonly kind: 'deleting' }
-  | { readonly kind: 'not-ready'; readonly reason: string; readonly message: string }
+  | ({ readonly kind: 'not-ready' } & Unready)
   | { readonly kind: 'no-nodes' }
   | { readonly kind: 'savings'; readonly facts: PoolFacts }
   | { readonly kind: 'no-savings'; readonly facts: PoolFacts };
@@ -14,7 +20,7 @@ export function poolStateText(state: PoolState): string {
     case 'deleting':
       return 'it is being deleted, and gets no more nodes';
     case 'not-ready':
-      return `it is not ready: ${state.reason}${state.message === '' ? '' : `, ${state.message}`}`;
+      return `it is not ready: ${notReadyText(state)}`;
     case 'no-nodes':
       return 'it can have nodes, and has none: no pod needs it now';
     case 'savings': {
@@ -26,6 +32,11 @@ export function poolStateText(state: PoolState): string {
     case 'no-savings':
       return `${billText(state.facts)}, and nothing can be saved on them`;
   }
+}
+
+/** Without a reason its condition is missing altogether. */
+export function notReadyText({ reason = 'no condition Ready', message = '' }: Unready): string {
+  return message === '' ? reason : `${reason}, ${message}`;
 }
 
 function billText({ nodes, pricePerMonth }: PoolFacts): string {

@@ -1,5 +1,6 @@
-/** How many replicas HorizontalPodAutoscalers keep at least, and one line for each that says what was planned. */
+/** How many replicas HorizontalPodAutoscalers keep at least, and a note on each about what was planned. */
 import { isJsonObject } from '../api/schema/json.ts';
+import type { PlanNote } from '../ledger/planNote.ts';
 import type { Manifest, Mistake } from './manifestDocuments.ts';
 
 export const AUTOSCALER = 'autoscaling/HorizontalPodAutoscaler';
@@ -9,7 +10,8 @@ interface Autoscaler {
   readonly target: string;
   readonly least: number;
   readonly most: number;
-  note: string | undefined;
+  /** Undefined until its target is read. */
+  planned: number | undefined;
 }
 
 export class Autoscalers {
@@ -33,7 +35,7 @@ export class Autoscalers {
     const key = keyOf(target['kind'], namespace, target['name']);
     // The API server does not know which of two would win either: the first is taken.
     if (this.byTarget.has(key)) return [];
-    this.byTarget.set(key, { title, target: `${target['kind']} ${target['name']}`, least, most, note: undefined });
+    this.byTarget.set(key, { title, target: `${target['kind']} ${target['name']}`, least, most, planned: undefined });
     return [];
   }
 
@@ -41,19 +43,17 @@ export class Autoscalers {
   replicasOf(kind: string, namespace: string, name: string, own: number): number {
     const autoscaler = this.byTarget.get(keyOf(kind, namespace, name));
     if (autoscaler === undefined) return own;
-    const { title, target, least, most } = autoscaler;
+    const { least, most } = autoscaler;
     const planned = own === 0 ? 0 : Math.min(most, Math.max(least, own));
-    const count = `${planned} ${planned === 1 ? 'replica' : 'replicas'}`;
-    autoscaler.note =
-      planned === 0
-        ? `${title}: ${target} is set to 0 replicas, which turns autoscaling off.`
-        : `${title}: planned ${count} of ${target}${planned === most ? ', the most that it allows' : `; it may grow to ${most}`}.`;
+    autoscaler.planned = planned;
     return planned;
   }
 
-  notes(): string[] {
-    return [...this.byTarget.values()].map(
-      ({ note, title, target }) => note ?? `${title}: ${target} is not given; nothing is planned for it.`,
+  notes(): PlanNote[] {
+    return [...this.byTarget.values()].map(({ title: autoscaler, target, planned: replicas, most }) =>
+      replicas === undefined
+        ? { kind: 'autoscaler-without-target', autoscaler, target }
+        : { kind: 'autoscaled', autoscaler, target, replicas, most },
     );
   }
 }

@@ -3,6 +3,7 @@
  * the first says how many pods there shall be, so what is owned by another object of the input is not counted again.
  */
 import { isJsonObject, type JsonObject } from '../api/schema/json.ts';
+import type { PlanNote } from '../ledger/planNote.ts';
 import type { Manifest } from './manifestDocuments.ts';
 
 /** Counted by its owner, counted itself, or one of many copies that a DaemonSet has. */
@@ -38,15 +39,13 @@ export class Owners {
     return 'daemon';
   }
 
-  notes(): string[] {
+  notes(): PlanNote[] {
     return [
-      ...(this.skipped > 0 ? [`${objects(this.skipped)} not counted: planned through the owner in the input.`] : []),
-      ...(this.mirrors > 0 ? [`${objects(this.mirrors)} left out: static pods of nodes.`] : []),
+      ...(this.skipped > 0 ? [{ kind: 'counted-by-owner' as const, objects: this.skipped }] : []),
+      ...(this.mirrors > 0 ? [{ kind: 'static-pods' as const, objects: this.mirrors }] : []),
     ];
   }
 }
-
-const objects = (count: number): string => (count === 1 ? '1 object is' : `${count} objects are`);
 
 const keyOf = (kind: string, namespace: string | undefined, name: string): string =>
   `${kind} ${namespace ?? 'default'}/${name}`;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bundledInstanceTypes } from '../catalogue/bundledCatalogue.ts';
+import { planNoteText } from '../ledger/planNoteText.ts';
 import { solve } from '../solver/solve.ts';
 import { planProblem } from './planProblem.ts';
 import { planReport } from './planReport.ts';
@@ -120,7 +121,7 @@ describe('a plan', () => {
       },
     });
     const notes = (...objects: object[]): readonly string[] =>
-      planProblem(read(...objects), { region: 'eastus' }).notes;
+      planProblem(read(...objects), { region: 'eastus' }).notes.map(planNoteText);
     expect(notes()).toEqual(["No NodePool is given: planned with AKS's default one (family D, amd64)."]);
     expect(notes(pool('fixed', { replicas: 3 }), pool('usual', {}))).toEqual([
       'NodePool fixed keeps a fixed number of nodes; it buys none for pods.',

@@ -5,6 +5,7 @@ import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { bundledInstanceTypes } from '../catalogue/bundledCatalogue.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
+import type { PlanNote } from '../ledger/planNote.ts';
 import type { Problem } from '../solver/problem.ts';
 import { DEFAULT_NODE_CLASS, DEFAULT_NODE_POOL } from './defaultPool.ts';
 import type { PlanInput } from './readManifests.ts';
@@ -17,16 +18,16 @@ export interface PlanCatalogue {
 
 export interface PlanProblem {
   readonly problem: Problem;
-  readonly notes: readonly string[];
+  readonly notes: readonly PlanNote[];
 }
 
 export function planProblem(input: PlanInput, catalogue: PlanCatalogue): PlanProblem {
-  const notes: string[] = [...input.notes];
+  const notes: PlanNote[] = [...input.notes];
   const dynamic = input.pools.filter(({ spec }) => spec.replicas === undefined);
   for (const { metadata } of input.pools.filter(({ spec }) => spec.replicas !== undefined)) {
-    notes.push(`NodePool ${metadata.name} keeps a fixed number of nodes; it buys none for pods.`);
+    notes.push({ kind: 'fixed-pool', pool: metadata.name });
   }
-  if (input.pools.length === 0) notes.push("No NodePool is given: planned with AKS's default one (family D, amd64).");
+  if (input.pools.length === 0) notes.push({ kind: 'no-pool' });
   const pools = input.pools.length === 0 ? [DEFAULT_NODE_POOL] : dynamic;
   const kept = new Map<AksNodeClass, readonly InstanceType[]>();
   const typesOf = (pool: NodePool): readonly InstanceType[] => {
@@ -48,12 +49,12 @@ export function planProblem(input: PlanInput, catalogue: PlanCatalogue): PlanPro
   };
 }
 
-function classOf(pool: NodePool, { classes, pools }: PlanInput, notes: string[]): AksNodeClass {
+function classOf(pool: NodePool, { classes, pools }: PlanInput, notes: PlanNote[]): AksNodeClass {
   const { name } = pool.spec.template.spec.nodeClassRef;
   const found = classes.find(({ metadata }) => metadata.name === name);
   if (found === undefined) {
     if (pools.length > 0 && name !== DEFAULT_NODE_CLASS.metadata.name) {
-      notes.push(`NodePool ${pool.metadata.name}: AKSNodeClass ${name} is not given; planned with the defaults.`);
+      notes.push({ kind: 'no-node-class', pool: pool.metadata.name, nodeClass: name });
     }
     return DEFAULT_NODE_CLASS;
   }

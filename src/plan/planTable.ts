@@ -1,7 +1,15 @@
 /** A plan as text for people, ready for a pull request. */
-import { choiceText, gapText } from '../ledger/choiceText.ts';
+import { choiceText } from '../ledger/choiceText.ts';
 import { countText } from '../ledger/countText.ts';
-import { planSummaryText, unplacedText } from '../ledger/planText.ts';
+import {
+  fixText,
+  GAP_TITLE,
+  gapPartText,
+  otherText,
+  planSummaryText,
+  relaxationText,
+  unplacedText,
+} from '../ledger/planText.ts';
 import type { PlanReport, PlannedNodeReport, UnschedulableReport } from './planReport.ts';
 
 const SHOWN_WORKLOADS = 6;
@@ -69,7 +77,7 @@ function unschedulableLines(unschedulable: readonly UnschedulableReport[]): stri
       const [first] = group as [UnschedulableReport];
       const name =
         group.length === 1 ? first.pod : `${first.pod.replace(/-\d+$/, '')} (${countText(group.length, 'pod')})`;
-      const fix = first.smallestFix === null ? [] : [`    smallest change that helps: ${first.smallestFix}`];
+      const fix = first.smallestFix === null ? [] : [`    ${fixText(first.smallestFix)}`];
       return [`  ${name}`, ...first.reasons.map((reason) => `    ${reason}`), ...fix];
     }),
   ];
@@ -81,16 +89,14 @@ function explanation({ nodes, gap, relaxation }: PlanReport): string[] {
     return [
       `Node ${index + 1}: ${node.instanceType}, ${workloadsOf(node.pods)}`,
       `  ${choiceText({ boundBy: why?.boundBy ?? undefined, boundByResource: why?.boundByResource ?? undefined })}`,
-      ...(why?.others ?? []).map(
-        ({ instanceType, because, detail }) => `  not ${instanceType} (${because}): ${detail}`,
-      ),
+      ...(why?.others ?? []).map((other) => `  ${otherText(other)}`),
     ];
   });
-  const parts = gap.map(({ cause, pricePerHour }) => `  $${pricePerHour.toFixed(4)} per hour: ${gapText(cause)}`);
+  const parts = gap.map(({ cause, pricePerHour }) => `  ${gapPartText(cause, pricePerHour)}`);
   return [
     ...lines,
-    ...(parts.length === 0 ? [] : ['', 'Above the lower bound:', ...parts]),
-    ...(relaxation === undefined ? [] : ['', `The lower bound: ${relaxation}`]),
+    ...(parts.length === 0 ? [] : ['', GAP_TITLE, ...parts]),
+    ...(relaxation === undefined ? [] : ['', relaxationText(relaxation)]),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { podRequests } from '../pods/podRequests.ts';
 import { formatResources } from '../units/resources.ts';
+import { planNoteText } from '../ledger/planNoteText.ts';
 import { readManifests, type PlanInput } from './readManifests.ts';
 
 const read = (...texts: string[]): PlanInput =>
@@ -64,7 +65,7 @@ describe('workloads', () => {
     expect(names(input)).toEqual(
       ['web-0', 'web-1', 'web-2', 'few-0', 'few-1', 'plain-0'].map((name) => `default/${name}`),
     );
-    expect(input.notes).toEqual([
+    expect(input.notes.map(planNoteText)).toEqual([
       'HorizontalPodAutoscaler web: planned 3 replicas of Deployment web; it may grow to 10.',
       'HorizontalPodAutoscaler few: planned 2 replicas of Deployment few, the most that it allows.',
       'HorizontalPodAutoscaler idle: Deployment idle is set to 0 replicas, which turns autoscaling off.',
@@ -151,7 +152,9 @@ describe('a dump of a live cluster', () => {
       ].join('---\n'),
     );
     expect(names(input)).toEqual(['default/web-0', 'default/web-1']);
-    expect(input.notes).toEqual(['3 objects are not counted: planned through the owner in the input.']);
+    expect(input.notes.map(planNoteText)).toEqual([
+      '3 objects are not counted: planned through the owner in the input.',
+    ]);
   });
 
   it('counts pods whose owner is not given themselves', () => {
@@ -171,7 +174,7 @@ describe('a dump of a live cluster', () => {
       ].join('---\n'),
     );
     expect([names(input), input.daemons.map(({ metadata }) => metadata.name)]).toEqual([[], ['agent-a']]);
-    expect(input.notes).toEqual(['1 object is left out: static pods of nodes.']);
+    expect(input.notes.map(planNoteText)).toEqual(['1 object is left out: static pods of nodes.']);
   });
 });
 

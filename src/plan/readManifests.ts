@@ -10,6 +10,7 @@ import { fieldErrorText, type FieldError } from '../api/schema/fieldError.ts';
 import { settleNumbers } from '../api/schema/json.ts';
 import type { StructuralSchema } from '../api/schema/structuralSchema.ts';
 import { validate } from '../api/schema/validate.ts';
+import type { PlanNote } from '../ledger/planNote.ts';
 import { AUTOSCALER, Autoscalers } from './autoscalers.ts';
 import { isBuiltIn } from './builtInKinds.ts';
 import { parseManifests, type Manifest, type Mistake } from './manifestDocuments.ts';
@@ -34,7 +35,7 @@ export interface PlanInput {
   /** What was left out, though nothing is wrong with it: kinds that a plan does not know. */
   readonly warnings: readonly Mistake[];
   /** What was assumed that a reader should know. */
-  readonly notes: readonly string[];
+  readonly notes: readonly PlanNote[];
 }
 
 interface PlannedWorkload {

@@ -89,8 +89,8 @@ function poolFindings(rehearsal: Rehearsal, pool: NodePool): readonly Finding[] 
   if (ready?.status !== 'True') {
     const trap: Trap = {
       check: 'pool-not-ready',
-      reason: ready?.reason ?? 'no condition Ready',
-      message: ready?.message ?? '',
+      reason: ready?.reason,
+      message: ready?.message,
     };
     return [findingOf('error', object, trap)];
   }
@@ -118,7 +118,7 @@ function nearLimits({ moment }: Rehearsal, pool: NodePool): readonly Finding[] {
     const percent = most <= 0 ? 100 : Math.floor((quantityOf(offer?.used ?? {}, resource).milliValue() * 100) / most);
     if (percent < NEAR) return [];
     const to = String(Quantity.parse(String(limit)).value() * 2);
-    const raise = fixOf(`double spec.limits.${resource}`, poolName(pool), { spec: { limits: { [resource]: to } } });
+    const raise = fixOf({ kind: 'double-limit', resource }, poolName(pool), { spec: { limits: { [resource]: to } } });
     return [findingOf('warning', poolName(pool), { check: 'limit-near', resource, percent }, [raise])];
   });
 }
@@ -129,7 +129,7 @@ function budgetFindings({ pass }: Rehearsal, pool: NodePool): readonly Finding[]
   const { budgets, consolidateAfter } = pool.spec.disruption;
   const found: Finding[] = (budget?.complaints ?? []).map(({ index, field, value }) =>
     findingOf('error', object, { check: 'budget-unreadable', index, field, value }, [
-      fixOf(`remove budgets[${index}]`, object, {
+      fixOf({ kind: 'remove-budget', index }, object, {
         spec: { disruption: { budgets: budgets.filter((_, at) => at !== index) } },
       }),
     ]),
@@ -143,7 +143,7 @@ function budgetFindings({ pass }: Rehearsal, pool: NodePool): readonly Finding[]
     const open = budgets.map((each) => (closed.includes(each) ? { ...each, nodes: '10%' } : each));
     found.push(
       findingOf('warning', object, { check: 'budget-blocks', reasons: blocked }, [
-        fixOf('let 10 % of the nodes go at once', object, { spec: { disruption: { budgets: open } } }),
+        fixOf({ kind: 'open-budgets', percent: 10 }, object, { spec: { disruption: { budgets: open } } }),
       ]),
     );
   }
@@ -155,14 +155,14 @@ function budgetFindings({ pass }: Rehearsal, pool: NodePool): readonly Finding[]
     ];
     found.push(
       findingOf('info', object, { check: 'default-budget', nodes: budget?.nodes ?? 0 }, [
-        fixOf('let empty nodes go all at once', object, { spec: { disruption: { budgets: wider } } }),
+        fixOf({ kind: 'free-empty-nodes' }, object, { spec: { disruption: { budgets: wider } } }),
       ]),
     );
   }
   if (consolidateAfter === 'Never' && pool.spec.replicas === undefined) {
     found.push(
       findingOf('info', object, { check: 'consolidation-never' }, [
-        fixOf('consolidate nodes that were quiet for five minutes', object, {
+        fixOf({ kind: 'consolidate' }, object, {
           spec: { disruption: { consolidateAfter: '5m' } },
         }),
       ]),
@@ -185,7 +185,7 @@ function imageFindings({ pass }: Rehearsal, pool: NodePool): readonly Finding[] 
   const nights = [...budgets, { nodes: '0', reasons: ['Drifted'], schedule: '0 6 * * *', duration: '16h' }];
   return [
     findingOf('info', poolName(pool), { check: 'image-drifts', nodes: old.length, of: own.length }, [
-      fixOf('replace them between 22:00 and 6:00 UTC only', poolName(pool), {
+      fixOf({ kind: 'replace-at-night' }, poolName(pool), {
         spec: { disruption: { budgets: nights } },
       }),
     ]),
@@ -199,7 +199,7 @@ function overlaps(pools: readonly NodePool[]): readonly Finding[] {
     dynamic.slice(at + 1).flatMap((other) => {
       const weight = pool.spec.weight ?? 0;
       if ((other.spec.weight ?? 0) !== weight || !takesSame(pool, other)) return [];
-      const first = fixOf(`let NodePool "${pool.metadata.name}" come first`, poolName(pool), {
+      const first = fixOf({ kind: 'prefer-pool', pool: pool.metadata.name }, poolName(pool), {
         spec: { weight: weight + 10 },
       });
       return [
@@ -229,7 +229,7 @@ function podBudgetFindings({ world, pass }: Rehearsal): readonly Finding[] {
   for (const budget of budgets) {
     const { expectedPods = 0, currentHealthy = 0, disruptionsAllowed = 0 } = budget.status ?? {};
     if (expectedPods === 0 || disruptionsAllowed > 0 || currentHealthy < expectedPods) continue;
-    const loosen = fixOf('let one pod be unavailable', budgetName(budget), {
+    const loosen = fixOf({ kind: 'allow-one-unavailable' }, budgetName(budget), {
       spec: { maxUnavailable: 1, ...(budget.spec?.minAvailable !== undefined && { minAvailable: null }) },
     });
     found.push(
@@ -245,7 +245,7 @@ function podBudgetFindings({ world, pass }: Rehearsal): readonly Finding[] {
     if (first === undefined || second === undefined || told.has(keyOf(second)) || told.size >= MOST) continue;
     told.add(keyOf(second));
     const trap: Trap = { check: 'budgets-overlap', other: keyOf(first), pod: podKey(pod) };
-    const loosen = fixOf('let it select nothing', budgetName(second), { spec: { selector: null } });
+    const loosen = fixOf({ kind: 'select-nothing' }, budgetName(second), { spec: { selector: null } });
     found.push(findingOf('error', budgetName(second), trap, [loosen]));
   }
   return found;

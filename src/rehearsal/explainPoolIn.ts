@@ -50,7 +50,7 @@ function unready(pool: NodePool): Answer | undefined {
   if (ready?.status === 'True') return undefined;
   const bad = (pool.status?.conditions ?? []).filter(({ type, status }) => type !== READY && status !== 'True');
   return stated(
-    { kind: 'not-ready', reason: ready?.reason ?? 'no condition Ready', message: ready?.message ?? '' },
+    { kind: 'not-ready', reason: ready?.reason, message: ready?.message },
     { evidence: bad.map(({ type, reason = '', message = '' }) => `${type}: ${reason} ${message}`.trim()) },
   );
 }

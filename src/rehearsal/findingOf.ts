@@ -2,6 +2,8 @@
 import type { ExplainedFix, ObjectName } from '../ledger/explanation.ts';
 import type { Finding, Severity, Trap } from '../ledger/finding.ts';
 import { trapText } from '../ledger/findingText.ts';
+import type { Remedy } from '../ledger/remedy.ts';
+import { remedyText } from '../ledger/remedyText.ts';
 
 export function findingOf(
   severity: Severity,
@@ -12,11 +14,10 @@ export function findingOf(
   return { check: trap.check, severity, object, sentence: trapText(trap), fixes };
 }
 
-export const fixOf = (
-  sentence: string,
-  target: ObjectName,
-  patch: Readonly<Record<string, unknown>>,
-): ExplainedFix => ({ sentence, patches: [{ target, type: 'merge', patch }] });
+export const fixOf = (remedy: Remedy, target: ObjectName, patch: Readonly<Record<string, unknown>>): ExplainedFix => ({
+  sentence: remedyText(remedy),
+  patches: [{ target, type: 'merge', patch }],
+});
 
 /** What has to be done by other means than a patch. */
-export const adviceOf = (sentence: string): ExplainedFix => ({ sentence, patches: [] });
+export const adviceOf = (remedy: Remedy): ExplainedFix => ({ sentence: remedyText(remedy), patches: [] });

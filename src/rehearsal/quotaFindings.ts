@@ -24,16 +24,14 @@ export function quotaFindings(answer: QuotaAnswer): readonly Finding[] {
   const { region } = answer;
   if ('problem' in answer) {
     const object = { apiVersion: 'Microsoft.Compute', kind: 'Quotas', name: region };
-    const advice = adviceOf('sign in to Azure with an account that may read the subscription');
+    const advice = adviceOf({ kind: 'sign-in' });
     return [findingOf('info', object, { check: 'quota-unknown', problem: answer.problem }, [advice])];
   }
   return answer.uses
     .filter(({ used, limit }) => used > 0 && used * 100 >= limit * NEAR)
     .map(({ name, used, limit }) => {
-      const raise = adviceOf(
-        `ask Azure for a higher limit of ${name} in ${region} (Quotas in the portal, or az quota)`,
-      );
-      const widen = adviceOf('let the NodePools use instance types of other families, too');
+      const raise = adviceOf({ kind: 'raise-quota', quota: name, region });
+      const widen = adviceOf({ kind: 'widen-families' });
       const object = { apiVersion: 'Microsoft.Compute', kind: 'Quota', name };
       const trap = { check: 'quota-near', quota: name, region, used, limit } as const;
       return findingOf(used >= limit ? 'error' : 'warning', object, trap, SHARED.has(name) ? [raise] : [raise, widen]);

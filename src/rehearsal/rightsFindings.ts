@@ -61,7 +61,7 @@ export async function rightsFindings(
     missing = await missingOf(kube, account, needed);
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    const advice = adviceOf('ask with an account that may create subjectaccessreviews.authorization.k8s.io');
+    const advice = adviceOf({ kind: 'ask-as-reviewer' });
     return [findingOf('info', object, { check: 'rights-unknown' }, [advice])];
   }
   const found: Finding[] = [];
@@ -112,7 +112,7 @@ const rbac = <T extends KubeObject>(kind: string, namespaced: boolean): Resource
 /** The rules added to a role that the account has already; words where there is none, or where it cannot be read. */
 async function grant(kube: Kube, account: Account, missing: readonly NeededRight[]): Promise<ExplainedFix> {
   const rules = rulesOf(missing);
-  const byHand = adviceOf(`install the chart of this version, or add rules to a role of it: ${JSON.stringify(rules)}`);
+  const byHand = adviceOf({ kind: 'grant-by-hand', rules });
   if (account === 'self') return byHand;
   const namespace = missing[0]?.namespace;
   const prefix = namespace === undefined ? 'Cluster' : '';
@@ -138,7 +138,7 @@ async function grant(kube: Kube, account: Account, missing: readonly NeededRight
       ...(namespace !== undefined && { namespace }),
       name: own.roleRef.name,
     };
-    return fixOf(`add rules to its ${roles.kind}`, target, { rules: [...(role.rules ?? []), ...rules] });
+    return fixOf({ kind: 'add-rules', role: roles.kind }, target, { rules: [...(role.rules ?? []), ...rules] });
   } catch (error) {
     if (isForbidden(error)) return byHand;
     throw error;

@@ -4,6 +4,8 @@ import { podSource } from '../explain/podSource.ts';
 import { templatePatches, type PodSource } from '../explain/podFixes.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Finding } from '../ledger/finding.ts';
+import type { Remedy } from '../ledger/remedy.ts';
+import { remedyText } from '../ledger/remedyText.ts';
 import { podKey } from '../pods/podKey.ts';
 import { isDaemonPod, isReschedulable } from '../pods/podPredicates.ts';
 import { objectsOf } from './clusterObjects.ts';
@@ -20,12 +22,12 @@ type Spec = PodSource['spec'];
 type Loosen = (spec: Spec) => Spec;
 
 /** The least change first. A soft spread would not do: it is kept to wherever there is a way. */
-const LOOSER: readonly { readonly sentence: string; readonly loosen: Loosen }[] = [
+const LOOSER: readonly { readonly remedy: Remedy; readonly loosen: Loosen }[] = [
   {
-    sentence: 'double its maxSkew',
+    remedy: { kind: 'double-skew' },
     loosen: (spec) => withSpread(spec, (each) => [isHard(each) ? { ...each, maxSkew: each.maxSkew * 2 } : each]),
   },
-  { sentence: 'drop the spread', loosen: (spec) => withSpread(spec, (each) => (isHard(each) ? [] : [each])) },
+  { remedy: { kind: 'drop-spread' }, loosen: (spec) => withSpread(spec, (each) => (isHard(each) ? [] : [each])) },
 ];
 
 export async function spreadFindings(rehearsal: Rehearsal, kube: Kube): Promise<readonly Finding[]> {
@@ -48,8 +50,8 @@ export async function spreadFindings(rehearsal: Rehearsal, kube: Kube): Promise<
       nodes: hard.nodes - best.nodes,
       savingsPerMonth: (hard.price - best.price) * HOURS_PER_MONTH,
     } as const;
-    const fixes = looser.map(({ sentence, loosen }) => ({
-      sentence,
+    const fixes = looser.map(({ remedy, loosen }) => ({
+      sentence: remedyText(remedy),
       patches: templatePatches(source, loosen(source.spec)),
     }));
     found.push(findingOf('warning', source.target, trap, fixes));

@@ -53,7 +53,7 @@ export function refusalReason(plan: PodPlan, podClass: PodClass): UnplacedReason
 }
 
 function findReason(plan: PodPlan, podClass: PodClass): UnplacedReason {
-  if (podClass.shape.unsupported !== undefined) return { kind: 'unsupported', feature: 'dynamic-resource-claims' };
+  if (podClass.shape.unsupported !== undefined) return { kind: 'unsupported', feature: podClass.shape.unsupported };
   const { pools } = plan.model;
   const classes = explained.get(plan) ?? 0;
   explained.set(plan, classes + 1);

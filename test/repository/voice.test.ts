@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import ts from 'typescript';
 import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../../src');
@@ -33,4 +34,46 @@ it('words the conditions that loops and the provider set in ledger/ only', () =>
     return [...lines, ...(text.match(REASON_WITH_WORDS) ?? [])].map((found) => `${file}: ${found.trim()}`);
   });
   expect(worded).toEqual([]);
+});
+
+/** Rooms that decide: what they decide is data, which ledger/ puts into words. */
+const DECIDING = ['cluster', 'constraints', 'controllers', 'disruption', 'explain', 'plan', 'rehearsal', 'solver'];
+
+/** Three words in a row. */
+const SENTENCE = /[a-z]{2,} (?:[a-z]+|X) [a-z]{2,}/;
+
+/** Calls whose words are not about a decision: logs, metrics beside their loop, errors, and the API server's own words. */
+const OF_OTHERS = /(?:^|\.)(?:log|metrics)\.|(?:Error|includes)$/;
+
+/** The help of metrics. */
+const METRICS = /\/(?:metrics|disruptedCounter)\.ts$/;
+
+/** A selector of labels is no sentence. */
+const SELECTOR = /^app\.kubernetes\.io\//;
+
+function sentencesIn(file: string): string[] {
+  const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) || ts.isNewExpression(node)) {
+      if (OF_OTHERS.test(node.expression.getText(source))) return;
+    }
+    const text = ts.isTemplateExpression(node)
+      ? [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join(' X ')
+      : ts.isStringLiteralLike(node)
+        ? node.text
+        : '';
+    if (SENTENCE.test(text) && !SELECTOR.test(text)) found.push(`${file}: ${text}`);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+it('makes sentences of decisions in ledger/ only', () => {
+  expect(
+    DECIDING.flatMap(sources)
+      .filter((file) => !METRICS.test(file))
+      .flatMap(sentencesIn),
+  ).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { firstPlanned } from '../../cloud/plannedOfferings.ts';
 import { decisionOf, type Command } from '../../disruption/command.ts';
 import { InvariantError } from '../../errors/invariantError.ts';
 import { messageOf } from '../../errors/thrown.ts';
+import { commandFailureText, type CommandFailure } from '../../ledger/commandText.ts';
 import { disruptionRecord, type DisruptionEndRecord } from '../../ledger/disruptionRecord.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
@@ -151,7 +152,7 @@ export class DisruptionQueue {
     const { cluster, clock, log, events } = this.world;
     for (const [name, created] of running.awaited) {
       const claim = cluster.claim(name);
-      if (!isSame(claim, created)) return this.fail(running, `replacement ${name} was deleted`);
+      if (!isSame(claim, created)) return this.fail(running, { kind: 'replacement-deleted', claim: name });
       publish.launching(events, claim, running.reason);
       if (findCondition(claim, NodeClaimConditions.initialized)?.status !== 'True') {
         publish.waitingOnReadiness(events, claim);
@@ -163,7 +164,7 @@ export class DisruptionQueue {
       if (running.leaving.every(({ claim }) => !isSame(cluster.claim(claim.metadata.name), claim))) {
         return this.finish(running);
       }
-      if (clock.now() >= end) return this.fail(running, 'command reached timeout', REST_AFTER_TIMEOUT);
+      if (clock.now() >= end) return this.fail(running, { kind: 'timeout' }, REST_AFTER_TIMEOUT);
       return { requeueAfter: end - clock.now() };
     }
     try {
@@ -171,7 +172,7 @@ export class DisruptionQueue {
       await settleAll(left, CONCURRENCY, (leaving) => this.remove(running, leaving, signal));
     } catch (error) {
       if (signal.aborted || clock.now() < end) throw error;
-      return this.fail(running, `command reached timeout: ${messageOf(error)}`);
+      return this.fail(running, { kind: 'timeout', problem: messageOf(error) });
     }
     for (const pool of poolsOf(running)) this.pauses.succeeded(pool);
     cluster.places.keepUntil(running.id, clock.now() + DRAIN_TIME);
@@ -193,7 +194,8 @@ export class DisruptionQueue {
   }
 
   /** A command that cannot be finished: its nodes stay. Replacements that have launched stay too, as ordinary nodes. */
-  private async fail(running: RunningCommand, why: string, rest?: number): Promise<undefined> {
+  private async fail(running: RunningCommand, failure: CommandFailure, rest?: number): Promise<undefined> {
+    const why = commandFailureText(failure);
     const { log, cluster } = this.world;
     const decision = running.replacements > 0 ? 'replace' : 'delete';
     this.metrics.failures.inc(

@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
-import { validateRequirement } from '../../api/requirementValidation.ts';
+import { refuseMatchFields, validateRequirement } from '../../api/requirementValidation.ts';
 import type { FieldError } from '../../api/schema/fieldError.ts';
 import type { PodObjection } from '../../ledger/objection.ts';
 
@@ -18,10 +18,7 @@ export function podObjection(pod: Pod): PodObjection | undefined {
     matchExpressions.forEach((expression, index) =>
       errors.push(...validateRequirement(expression, `${path}.matchExpressions[${index}]`)),
     );
-    if (matchFields.length > 0) {
-      const detail = 'matching by fields is not supported';
-      unsupported.push({ type: 'FieldValueForbidden', field: `${path}.matchFields`, detail });
-    }
+    if (matchFields.length > 0) unsupported.push(refuseMatchFields(path));
   });
   errors.push(...unsupported);
   return errors.length === 0 ? undefined : { kind: 'invalid', errors };

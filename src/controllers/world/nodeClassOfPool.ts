@@ -3,11 +3,10 @@ import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import { NodeClassNotReadyError } from '../../cloud/errors.ts';
+import { NODE_CLASS_MISSING } from '../../errors/launchProblems.ts';
 import type { InstanceType } from '../../cloud/instanceType.ts';
 import { watch, type Watch } from '../../kube/runtime/watch.ts';
 import type { ClusterInformers } from './clusterInformers.ts';
-
-const MISSING = 'does not exist or is being deleted';
 
 type NodeClassRef = NodeClaim['spec']['nodeClassRef'];
 type NodeClassInformers = Pick<ClusterInformers, 'nodeClasses'>;
@@ -24,7 +23,7 @@ export function usableNodeClass(ref: NodeClassRef, informers: NodeClassInformers
 }
 
 export function missingNodeClassMessage({ kind, name }: NodeClassRef): string {
-  return `${kind} ${name} ${MISSING}`;
+  return `${kind} ${name} ${NODE_CLASS_MISSING}`;
 }
 
 /** The instance types of a pool; throws `NodeClassNotReadyError` when its node class is missing. */
@@ -36,7 +35,7 @@ export async function poolInstanceTypes(
 ): Promise<readonly InstanceType[]> {
   const ref = pool.spec.template.spec.nodeClassRef;
   const nodeClass = usableNodeClass(ref, informers);
-  if (nodeClass === undefined) throw new NodeClassNotReadyError(`${ref.kind} ${ref.name}`, MISSING);
+  if (nodeClass === undefined) throw new NodeClassNotReadyError(`${ref.kind} ${ref.name}`, NODE_CLASS_MISSING);
   return cloud.instanceTypes(pool, nodeClass, signal);
 }
 

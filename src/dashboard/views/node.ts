@@ -1,5 +1,6 @@
 /** One node: what it is, why it was bought, why it is still here, and what runs on it. */
 import { messageOf } from '../../errors/thrown.ts';
+import { unexplainedText } from '../../ledger/explanationText.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { podKey } from '../../pods/podKey.ts';
 import { podRequests } from '../../pods/podRequests.ts';
@@ -27,11 +28,10 @@ export async function nodeScreen(
   const pods = view.pods.map(nodePod).sort((left, right) => right.cpu - left.cpu || (left.name < right.name ? -1 : 1));
   const about = { time, node, nodeClaim, pods, decisions: decisionsAbout(ledger, [name, nodeClaim], SHOWN_DECISIONS) };
   const unknown = { boughtForPods: 0, replaces: [], offerings: [], today: [] };
-  if (nodeClaim === '')
-    return { ...about, ...unknown, unexplained: 'It belongs to an agent pool: nodewright leaves it alone.' };
+  if (nodeClaim === '') return { ...about, ...unknown, unexplained: unexplainedText({ kind: 'agent-pool' }) };
   try {
     const explanation = await answers.node(nodeClaim);
-    if (explanation === undefined) return { ...about, ...unknown, unexplained: 'Nothing is known of it yet.' };
+    if (explanation === undefined) return { ...about, ...unknown, unexplained: unexplainedText({ kind: 'unknown' }) };
     const { replaces = [], boughtForPods = 0, offerings = [], today } = explanation.node ?? {};
     return {
       ...about,
@@ -42,7 +42,7 @@ export async function nodeScreen(
       today: today?.nodes ?? [],
     };
   } catch (error) {
-    return { ...about, ...unknown, unexplained: `It cannot be explained now: ${messageOf(error)}` };
+    return { ...about, ...unknown, unexplained: unexplainedText({ kind: 'failed', problem: messageOf(error) }) };
   }
 }
 

@@ -27,7 +27,7 @@ export interface PodLoad {
   readonly requests: Resources;
   readonly hostPorts: readonly HostPort[];
   /** What the solver cannot promise; the pod is not placed then. */
-  readonly unsupported: string | undefined;
+  readonly unsupported: 'dynamic-resource-claims' | undefined;
 }
 
 /** Which nodes may have the pod. */
@@ -156,7 +156,7 @@ export function readLoad(pod: Pod): PodLoad {
   return {
     requests: podRequests(pod),
     hostPorts: hostPortsOf(pod),
-    unsupported: usesDynamicResources(pod) ? 'dynamic resource claims' : undefined,
+    unsupported: usesDynamicResources(pod) ? 'dynamic-resource-claims' : undefined,
   };
 }
 

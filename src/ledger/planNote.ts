@@ -1,0 +1,15 @@
+/** What a plan had to assume about its input, as plain data. Objects go by their titles in the input. */
+export type PlanNote =
+  | { readonly kind: 'fixed-pool'; readonly pool: string }
+  | { readonly kind: 'no-pool' }
+  | { readonly kind: 'no-node-class'; readonly pool: string; readonly nodeClass: string }
+  | { readonly kind: 'counted-by-owner'; readonly objects: number }
+  | { readonly kind: 'static-pods'; readonly objects: number }
+  | {
+      readonly kind: 'autoscaled';
+      readonly autoscaler: string;
+      readonly target: string;
+      readonly replicas: number;
+      readonly most: number;
+    }
+  | { readonly kind: 'autoscaler-without-target'; readonly autoscaler: string; readonly target: string };

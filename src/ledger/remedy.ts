@@ -1,0 +1,19 @@
+/** What would end a trap that `doctor` found, as plain data. */
+export type Remedy =
+  | { readonly kind: 'double-limit'; readonly resource: string }
+  | { readonly kind: 'remove-budget'; readonly index: number }
+  | { readonly kind: 'open-budgets'; readonly percent: number }
+  | { readonly kind: 'free-empty-nodes' }
+  | { readonly kind: 'consolidate' }
+  | { readonly kind: 'replace-at-night' }
+  | { readonly kind: 'prefer-pool'; readonly pool: string }
+  | { readonly kind: 'allow-one-unavailable' }
+  | { readonly kind: 'select-nothing' }
+  | { readonly kind: 'double-skew' }
+  | { readonly kind: 'drop-spread' }
+  | { readonly kind: 'sign-in' }
+  | { readonly kind: 'raise-quota'; readonly quota: string; readonly region: string }
+  | { readonly kind: 'widen-families' }
+  | { readonly kind: 'ask-as-reviewer' }
+  | { readonly kind: 'grant-by-hand'; readonly rules: readonly object[] }
+  | { readonly kind: 'add-rules'; readonly role: string };

@@ -1,0 +1,41 @@
+import type { Remedy } from './remedy.ts';
+
+/** The remedy as an instruction. */
+export function remedyText(remedy: Remedy): string {
+  switch (remedy.kind) {
+    case 'double-limit':
+      return `double spec.limits.${remedy.resource}`;
+    case 'remove-budget':
+      return `remove budgets[${remedy.index}]`;
+    case 'open-budgets':
+      return `let ${remedy.percent} % of the nodes go at once`;
+    case 'free-empty-nodes':
+      return 'let empty nodes go all at once';
+    case 'consolidate':
+      return 'consolidate nodes that were quiet for five minutes';
+    case 'replace-at-night':
+      return 'replace them between 22:00 and 6:00 UTC only';
+    case 'prefer-pool':
+      return `let NodePool "${remedy.pool}" come first`;
+    case 'allow-one-unavailable':
+      return 'let one pod be unavailable';
+    case 'select-nothing':
+      return 'let it select nothing';
+    case 'double-skew':
+      return 'double its maxSkew';
+    case 'drop-spread':
+      return 'drop the spread';
+    case 'sign-in':
+      return 'sign in to Azure with an account that may read the subscription';
+    case 'raise-quota':
+      return `ask Azure for a higher limit of ${remedy.quota} in ${remedy.region} (Quotas in the portal, or az quota)`;
+    case 'widen-families':
+      return 'let the NodePools use instance types of other families, too';
+    case 'ask-as-reviewer':
+      return 'ask with an account that may create subjectaccessreviews.authorization.k8s.io';
+    case 'grant-by-hand':
+      return `install the chart of this version, or add rules to a role of it: ${JSON.stringify(remedy.rules)}`;
+    case 'add-rules':
+      return `add rules to its ${remedy.role}`;
+  }
+}
