@@ -66,6 +66,15 @@ it('replaces several nodes by fewer', () => {
   expect(decision.commands.reduce((sum, { evictions }) => sum + evictions, 0)).toBeLessThan(4);
 });
 
+it.each([2, 3, 7])('of %i half-empty nodes empties every other one onto its neighbour, and buys none', (count) => {
+  paper.addPool([testType('medium', 4, 8, 0.2)], onDemand);
+  const names = Array.from({ length: count }, (_, at) => `n${at}`);
+  for (const name of names) paper.addNode({ name, type: 'medium', pods: [paperPod(name, { cpu: '1500m' })] });
+  const { commands } = paper.decide(multiNode);
+  expect(commands.flatMap(({ replacements }) => replacements)).toEqual([]);
+  expect(commands.reduce((sum, { evictions }) => sum + evictions, 0)).toBe(Math.floor(count / 2));
+});
+
 it('moves nothing for a saving that does not pay for the restarts', () => {
   paper.addPool([testType('a', 4, 8, 0.2), testType('b', 4, 8, 0.1999)], onDemand);
   paper.addNode({ name: 'n', type: 'a', pods: [paperPod('p')] });

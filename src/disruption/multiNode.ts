@@ -134,12 +134,9 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
   return best !== undefined && best.moves.length > 0 ? yield* refined(best, { open, pass, worth, totals }) : undefined;
 }
 
-/** All sets of at least two. */
+/** All sets, also of one: where a node can go by itself, two that are replaced by a new one move more pods for no more. */
 function* allSets(open: readonly Candidate[]): Generator<readonly Candidate[]> {
-  for (let bits = 1; bits < 1 << open.length; bits++) {
-    const set = open.filter((_, at) => (bits & (1 << at)) !== 0);
-    if (set.length > 1) yield set;
-  }
+  for (let bits = 1; bits < 1 << open.length; bits++) yield open.filter((_, at) => (bits & (1 << at)) !== 0);
 }
 
 /** Few nodes that are next to each other; of sets that are alike, one. */

@@ -20,9 +20,10 @@ const payback = (candidate: Candidate, replacementPrice: number, calm?: number) 
   paybackOf({ candidates: [candidate], replacementPrice }, moment(calm));
 
 describe('what a move costs', () => {
-  it('is more for pods that are young', () => {
+  it('is more for pods that are young, in a pool that waits before it consolidates', () => {
     const old = payback(node(HOUR, [HOUR, HOUR]), 0).cost;
-    expect(payback(node(HOUR, [60_000, HOUR]), 0).cost).toBeCloseTo(1.5 * old);
+    expect(payback(node(HOUR, [60_000, HOUR], '30s'), 0).cost).toBeCloseTo(1.5 * old);
+    expect(payback(node(HOUR, [60_000, HOUR]), 0).cost).toBeCloseTo(old);
   });
 
   it('includes the time that old and new nodes run side by side', () => {

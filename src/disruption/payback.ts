@@ -11,7 +11,7 @@ const HOUR = 3_600_000;
 const EVICTION = 0.001;
 /** Milliseconds; a pod or node younger than this has only just come to rest. */
 const YOUNG = 5 * 60_000;
-/** How much more it costs to move a pod that is young. */
+/** How much more it costs to move a pod that is young, in a pool that waits before it consolidates. */
 const YOUNG_FACTOR = 2;
 /** Hours that a replacement runs beside the nodes that it replaces: boot, drain, and the cloud's own time. */
 const OVERLAP = 2 / 60;
@@ -72,10 +72,11 @@ export function paybackCause(payback: Payback, price: number): OutcomeCause | un
 }
 
 /** What it hurts to move the pods of the candidate, in ordinary pods. */
-function evictionWeight({ pods }: Candidate, now: number): number {
+function evictionWeight({ pods, pool }: Candidate, now: number): number {
+  const factor = isPatient(pool) ? YOUNG_FACTOR : 1;
   return pods.reduce((sum, pod) => {
     const cost = Math.max(0, evictionCost(pod));
-    return sum + (isYoung(pod, now) ? YOUNG_FACTOR * cost : cost);
+    return sum + (isYoung(pod, now) ? factor * cost : cost);
   }, 0);
 }
 

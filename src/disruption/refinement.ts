@@ -10,9 +10,11 @@ import { byName } from './order.ts';
 import type { Worth } from './worth.ts';
 
 /** What-ifs of one search. */
-const MOST_ASKED = 32;
+const MOST_ASKED = 48;
 /** How many nodes are added to the set, or left out of it, at once. */
 const STEPS = [4, 2, 1];
+/** Of those on either side, how many are exchanged for one another. */
+const EXCHANGED = 4;
 
 interface Refinement {
   readonly open: readonly Candidate[];
@@ -23,7 +25,7 @@ interface Refinement {
 
 /**
  * Nodes that the plan leaves with most unused room are added to the set, and nodes of the set whose pods are worth most
- * are left out of it, as long as that saves more.
+ * are left out of it or exchanged for one of the former, as long as that saves more.
  */
 export function* refined(first: Outcome, { open, pass, worth, totals }: Refinement): Generator<void, Outcome> {
   let best = first;
@@ -66,6 +68,9 @@ function* neighbours(best: Outcome, open: readonly Candidate[], worth: Worth): G
       const fewer = new Set(worthy.slice(at * count, (at + 1) * count));
       if (fewer.size > 0 && fewer.size < going.length) yield going.filter((each) => !fewer.has(each));
     }
+  }
+  for (const out of worthy.slice(0, EXCHANGED)) {
+    for (const more of wasteful.slice(0, EXCHANGED)) yield [...going.filter((each) => each !== out), more];
   }
 }
 

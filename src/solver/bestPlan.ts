@@ -17,6 +17,7 @@ import {
   type Question,
 } from './planOnce.ts';
 import type { Overlay, SolveOptions } from './problem.ts';
+import { roomOrders } from './roomOrders.ts';
 import { AS_THEY_ARE, fixedSearches, Reordering, type Search } from './searchOrders.ts';
 
 /** Up to here other orders are tried at all. */
@@ -56,6 +57,10 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
     rank: AS_THEY_ARE,
   };
   let best = plan(packed);
+  for (const rank of options.searchRounds === 0 ? [] : roomOrders(best)) {
+    const other = plan({ ...packed, rank });
+    if (isBetter(other, best)) best = other;
+  }
   let bestSearch: Search = { ...packed, isExact: true, growth: 'own' };
   const most = searchesFor(overlay, options);
   const fixed = fixedSearches(best, packed, most);
