@@ -48,7 +48,7 @@ export async function build() {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   await bundle({
     absWorkingDir: root,
-    entryPoints: { nodewright: 'src/cli/nodewright.ts' },
+    entryPoints: { nodewright: 'src/cli/nodewright.ts', answerWorker: 'src/dashboard/answering/answerWorker.ts' },
     outdir: 'dist.new',
     bundle: true,
     splitting: true,

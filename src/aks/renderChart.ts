@@ -101,6 +101,8 @@ function endOf(parts: readonly Part[], at: number): number {
 function conditionOf(action: string, scope: Scope): boolean | undefined {
   const equal = /^if eq (\S+) "([^"]*)"$/.exec(action);
   if (equal) return lookUp(equal[1] ?? '', scope) === equal[2];
+  const either = /^if or ([.$]\S+) ([.$]\S+)$/.exec(action);
+  if (either) return either.slice(1).some((path) => isTrue(lookUp(path, scope)));
   const truth = /^if (not )?([.$]\S+)$/.exec(action);
   if (!truth) return undefined;
   return isTrue(lookUp(truth[2] ?? '', scope)) !== (truth[1] !== undefined);

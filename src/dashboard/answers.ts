@@ -1,68 +1,47 @@
 /**
- * Answers that take a rehearsal: why a pod waits, why a node stays, what a change would do. One at a time, since the
- * controller works in the same process; an answer holds for a moment.
+ * Answers that take a rehearsal: why a pod waits, why a node stays, what a change would do. They are worked out in another
+ * thread, one at a time; the thread's copy of the cluster holds for a moment.
  */
 import { Kinds } from '../api/kinds.ts';
 import { printYaml } from '../api/yaml/printYaml.ts';
-import { fixLines } from '../ledger/explanationText.ts';
-import type { Explanation } from '../ledger/explanation.ts';
-import { readManifests } from '../plan/readManifests.ts';
-import { applyManifests } from '../rehearsal/applyManifests.ts';
 import { objectsOf } from '../rehearsal/clusterObjects.ts';
-import { explainNodeIn } from '../rehearsal/explainNodeIn.ts';
-import { explainPodIn } from '../rehearsal/explainPodIn.ts';
-import { rehearse, type Rehearsal } from '../rehearsal/rehearse.ts';
-import { rehearseChange } from '../rehearsal/rehearseChange.ts';
-import type { DashboardSource, RehearsalSource } from './picture.ts';
+import { AnswerThread, type StartThread, type ThreadTimes } from './answering/answerThread.ts';
+import type { AnswerTo, NodeAnswer, Question } from './answering/protocol.ts';
+import type { DashboardSource } from './picture.ts';
 import type { Answer, WhatIfAnswer, WhatIfScreen } from './screens.ts';
 
-/** Real milliseconds for which a rehearsal is used again, and at least as many times what it took. */
+/** Real milliseconds for which the thread's copy is asked again, and at least as many times what bringing it up to date took. */
 const HOLDS = 5_000;
 const HOLDS_TIMES = 20;
 /** Questions that may wait for their turn. */
 const MOST_WAITING = 16;
 
-interface Rehearsed {
-  readonly source: RehearsalSource;
-  readonly rehearsal: Rehearsal;
-  readonly until: number;
-}
-
 export class Busy extends Error {}
 
 export class Answers {
   private readonly source: DashboardSource;
+  private readonly thread: AnswerThread;
   private turn: Promise<unknown> = Promise.resolve();
   private waiting = 0;
-  private latest: Rehearsed | undefined;
+  /** Real time until which the thread's copy is good enough. */
+  private holdsUntil = 0;
 
-  constructor(source: DashboardSource) {
+  constructor(source: DashboardSource, start: StartThread, times?: Partial<ThreadTimes>) {
     this.source = source;
+    this.thread = new AnswerThread(start, times);
   }
 
   async pod(namespace: string, name: string): Promise<Answer | undefined> {
-    return this.inTurn(async ({ rehearsal, source }) =>
-      answerOf(await explainPodIn(rehearsal, { namespace, name }, source.kube)),
-    );
+    return this.inTurn({ kind: 'pod', namespace, name });
   }
 
-  /** The explanation with the facts of the node. */
-  async node(claim: string): Promise<Explanation | undefined> {
-    return this.inTurn(({ rehearsal, source }) =>
-      explainNodeIn(rehearsal, { kind: 'nodeclaim', name: claim }, { cloud: source.cloud }, source.kube),
-    );
+  async node(claim: string): Promise<NodeAnswer | undefined> {
+    return this.inTurn({ kind: 'node', claim });
   }
 
   /** What becomes of the cluster with this NodePool. */
   async whatIf(manifest: string): Promise<WhatIfAnswer> {
-    const input = readManifests([{ source: 'NodePool', text: manifest }]);
-    const problems = input.mistakes.map(({ line, message }) => `line ${line}: ${message}`);
-    if (problems.length === 0 && input.pools.length === 0) problems.push('there is no NodePool in it');
-    if (problems.length > 0) return { problems };
-    const report = await this.inTurn(({ source: { objects, cloud } }) =>
-      rehearseChange(objects, applyManifests(objects, input), { cloud }),
-    );
-    return report === undefined ? { problems: ['nothing is known of the cluster yet'] } : { problems: [], report };
+    return (await this.inTurn({ kind: 'what-if', manifest })) ?? { problems: ['nothing is known of the cluster yet'] };
   }
 
   pools(time: number, isWritable: boolean): WhatIfScreen {
@@ -87,30 +66,34 @@ export class Answers {
     };
   }
 
-  private async inTurn<Result>(ask: (rehearsed: Rehearsed) => Promise<Result>): Promise<Result | undefined> {
+  stop(): Promise<void> {
+    return this.thread.stop();
+  }
+
+  private async inTurn<Kind extends Question['kind']>(
+    question: Extract<Question, { kind: Kind }>,
+  ): Promise<AnswerTo[Kind] | undefined> {
     if (this.waiting >= MOST_WAITING) throw new Busy('too many questions wait for an answer');
     this.waiting += 1;
-    const result = this.turn.then(async () => {
-      const rehearsed = await this.rehearsed();
-      return rehearsed && ask(rehearsed);
-    });
-    this.turn = result.catch(() => undefined);
+    const answer = this.turn.then(() => this.ask(question));
+    this.turn = answer.catch(() => undefined);
     try {
-      return await result;
+      return await answer;
     } finally {
       this.waiting -= 1;
     }
   }
 
-  private async rehearsed(): Promise<Rehearsed | undefined> {
-    if (this.latest !== undefined && performance.now() < this.latest.until) return this.latest;
-    const source = this.source.rehearsal();
-    if (source === undefined) return undefined;
-    const began = performance.now();
-    const rehearsal = await rehearse({ objects: source.objects, cloud: source.cloud });
-    const now = performance.now();
-    this.latest = { source, rehearsal, until: now + Math.max(HOLDS, HOLDS_TIMES * (now - began)) };
-    return this.latest;
+  private async ask<Kind extends Question['kind']>(
+    question: Extract<Question, { kind: Kind }>,
+  ): Promise<AnswerTo[Kind] | undefined> {
+    if (!this.thread.isRunning || performance.now() >= this.holdsUntil) {
+      const source = this.source.rehearsal();
+      if (source === undefined) return undefined;
+      const took = await this.thread.show(source);
+      this.holdsUntil = performance.now() + Math.max(HOLDS, HOLDS_TIMES * took);
+    }
+    return this.thread.ask(question);
   }
 }
 
@@ -119,20 +102,4 @@ function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly
   return Object.fromEntries(
     Object.entries(annotations).filter(([key]) => !key.startsWith('karpenter.') && !key.startsWith('kubectl.')),
   );
-}
-
-export function answerOf(explanation: Explanation): Answer;
-export function answerOf(explanation: Explanation | undefined): Answer | undefined;
-export function answerOf(explanation: Explanation | undefined): Answer | undefined {
-  if (explanation === undefined) return undefined;
-  const { sentence, constraint, evidence, fixes } = explanation;
-  return {
-    sentence,
-    constraint,
-    evidence: evidence.filter((line) => line !== sentence),
-    fixes: fixes.map((fix) => {
-      const [, ...commands] = fixLines(fix, '');
-      return { sentence: fix.sentence, commands: commands.map((command) => command.trim()) };
-    }),
-  };
 }

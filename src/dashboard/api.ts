@@ -1,5 +1,5 @@
 /** The addresses below /api and what they answer. */
-import { Answers } from './answers.ts';
+import type { Answers } from './answers.ts';
 import { mayApply, type VisitorKube } from './applyNodePool.ts';
 import type { DashboardFeed, Frame } from './feed.ts';
 import type { DashboardSource } from './picture.ts';
@@ -26,10 +26,10 @@ export class DashboardApi {
   private readonly answers: Answers;
   private readonly screens: Readonly<Record<string, Screen>>;
 
-  constructor(source: DashboardSource, feed: DashboardFeed) {
+  constructor(source: DashboardSource, feed: DashboardFeed, answers: Answers) {
     this.source = source;
     this.feed = feed;
-    this.answers = new Answers(source);
+    this.answers = answers;
     const { ledger } = source;
     this.screens = {
       now: (frame) => this.now(frame),

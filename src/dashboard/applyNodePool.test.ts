@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { paperShop } from '../../test/fixtures/dashboard/paperShop.ts';
+import { startThread } from '../../test/fixtures/dashboard/startThread.ts';
 import { CliCluster } from '../../test/fixtures/local/cliCluster.ts';
 import { Kinds } from '../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
@@ -9,7 +10,7 @@ import { systemRandom } from '../clock/systemRandom.ts';
 import { HttpKube } from '../kube/httpKube.ts';
 import { loadKubeconfig } from '../kube/kubeconfig.ts';
 import type { HttpEndpoint } from '../server/httpEndpoint.ts';
-import { clusterTokenReview } from './clusterTokens.ts';
+import { clusterTokenReview, SHOWN_BY_DASHBOARD } from '../server/clusterTokens.ts';
 import type { ApplyAnswer, WhatIfScreen } from './screens.ts';
 import { startDashboard } from './server.ts';
 
@@ -55,7 +56,8 @@ beforeAll(async () => {
     port: 0,
     setting: 'test',
     page: { index: '', assets: new Map(), routes: new Set(['now']) },
-    reviewToken: clusterTokenReview(admin),
+    startThread,
+    reviewToken: clusterTokenReview(admin, SHOWN_BY_DASHBOARD),
     visitorKube: (token) =>
       token === undefined
         ? undefined

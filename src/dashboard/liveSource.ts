@@ -72,9 +72,9 @@ export class LiveSource implements DashboardSource {
     const { nodes, pendingPods } = cluster.snapshot();
     const kinds = new Map<string, readonly KubeObject[]>();
     const put = <T extends KubeObject>(kind: ResourceKind<T>, objects: Iterable<T>): void => {
-      kinds.set(kindKey(kind), [...objects]);
+      kinds.set(kindKey(kind), Array.isArray(objects) ? (objects as readonly T[]) : [...objects]);
     };
-    put(Kinds.Pod, [...nodes.flatMap(({ pods }) => pods), ...pendingPods]);
+    put(Kinds.Pod, nodes.flatMap(({ pods }) => pods).concat(pendingPods));
     put(Kinds.Node, cluster.nodes());
     put(Kinds.NodeClaim, cluster.claims());
     put(Kinds.NodePool, informers.nodePools.store.list());

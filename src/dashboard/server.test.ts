@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { paperShop } from '../../test/fixtures/dashboard/paperShop.ts';
+import { startThread } from '../../test/fixtures/dashboard/startThread.ts';
 import type { HttpEndpoint } from '../server/httpEndpoint.ts';
 import { ROUTES, type PageFiles } from './pageFiles.ts';
 import type { NodeScreen, NodesScreen, NowScreen, PendingScreen, StreamMessage, WhatIfAnswer } from './screens.ts';
@@ -29,6 +30,7 @@ class Visitor {
       port: 0,
       setting: 'test',
       page: PAGE,
+      startThread,
       onAddress: (address) => this.addresses.push(address),
       sleep: (_time, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
       ...options,

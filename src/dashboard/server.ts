@@ -6,11 +6,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf } from '../errors/thrown.ts';
 import { startHttpEndpoint, requestUrl, type HttpEndpoint } from '../server/httpEndpoint.ts';
 import { DashboardApi } from './api.ts';
-import { Busy } from './answers.ts';
+import { Answers, Busy } from './answers.ts';
+import { Unanswered, type StartThread, type ThreadTimes } from './answering/answerThread.ts';
 import { applyNodePools, type VisitorKube } from './applyNodePool.ts';
 import { EventStream } from './eventStream.ts';
 import { DashboardFeed } from './feed.ts';
-import { Gate, type ReviewToken } from './gate.ts';
+import { Gate, type ReviewToken } from '../server/gate.ts';
 import { signInPage } from './signInPage.ts';
 import type { PageFiles } from './pageFiles.ts';
 import type { DashboardSource } from './picture.ts';
@@ -30,6 +31,9 @@ export interface DashboardOptions {
    * visitor who came by a link. Undefined: this visitor may only look. Absent: no visitor may do more.
    */
   readonly visitorKube?: (token: string | undefined) => VisitorKube | undefined;
+  /** The thread that answers are worked out in. */
+  readonly startThread: StartThread;
+  readonly threadTimes?: Partial<ThreadTimes>;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -61,7 +65,8 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpEnd
   const { source, port, setting, sleep } = options;
   const feed = new DashboardFeed(source);
   const stream = new EventStream(feed, () => source.ledger.nextSequence);
-  const api = new DashboardApi(source, feed);
+  const answers = new Answers(source, options.startThread, options.threadTimes);
+  const api = new DashboardApi(source, feed, answers);
   const link = { address: '', token: '' };
   const tellAddress = (): void => {
     if (link.address !== '') options.onAddress?.(`${link.address}/?token=${link.token}`);
@@ -74,6 +79,9 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpEnd
       },
     }),
     ...(options.reviewToken && { reviewToken: options.reviewToken }),
+    wayIn: options.reviewToken
+      ? 'send a token of this cluster whose user may list nodes, pods and NodePools'
+      : 'open the address that `nodewright dashboard` prints',
   });
   const handler = new Handler(options, gate, api, stream);
   const endpoint = await startHttpEndpoint({
@@ -92,7 +100,7 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpEnd
     stop: async () => {
       end.abort();
       stream.close();
-      await Promise.all([endpoint.stop(), running]);
+      await Promise.all([endpoint.stop(), running, answers.stop()]);
     },
   };
 }
@@ -180,7 +188,8 @@ class Handler {
       if (found === undefined) return answer(response, 404, 'there is nothing of this name');
       sendJson(response, found);
     } catch (error) {
-      answer(response, error instanceof Busy ? 503 : 500, messageOf(error));
+      const isForNow = error instanceof Busy || error instanceof Unanswered;
+      answer(response, isForNow ? 503 : 500, messageOf(error));
     } finally {
       await visitor?.close?.();
     }

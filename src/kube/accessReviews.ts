@@ -9,8 +9,8 @@ export interface ReviewedUser {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What somebody would do; without a namespace in all of them. */
-export interface Access {
+/** What somebody would do to objects; without a namespace in all of them. */
+export interface ResourceAccess {
   readonly verb: string;
   readonly group: string;
   readonly resource: string;
@@ -18,6 +18,14 @@ export interface Access {
   readonly namespace?: string;
   readonly name?: string;
 }
+
+/** What somebody would do at an address that is no object's. */
+interface PathAccess {
+  readonly verb: string;
+  readonly path: string;
+}
+
+export type Access = ResourceAccess | PathAccess;
 
 interface TokenReview extends KubeObject {
   readonly spec: { readonly token: string };
@@ -28,7 +36,10 @@ interface TokenReview extends KubeObject {
 }
 
 interface AccessReview extends KubeObject {
-  readonly spec: Partial<ReviewedUser> & { readonly resourceAttributes: Access };
+  readonly spec: Partial<ReviewedUser> & {
+    readonly resourceAttributes?: ResourceAccess;
+    readonly nonResourceAttributes?: PathAccess;
+  };
   readonly status?: { readonly allowed?: boolean };
 }
 
@@ -64,13 +75,19 @@ export async function userOfToken(kube: Pick<Kube, 'create'>, token: string): Pr
 export async function isAllowed(
   kube: Pick<Kube, 'create'>,
   user: ReviewedUser | 'self',
-  { verb, group, resource, subresource, namespace, name }: Access,
+  access: Access,
 ): Promise<boolean> {
-  const where = { ...(subresource && { subresource }), ...(namespace && { namespace }), ...(name && { name }) };
-  const spec = { ...(user !== 'self' && user), resourceAttributes: { verb, group, resource, ...where } };
+  const spec = { ...(user !== 'self' && user), ...attributesOf(access) };
   const kind = user === 'self' ? SELF_SUBJECT_ACCESS_REVIEW : SUBJECT_ACCESS_REVIEW;
   const { status } = await kube.create(kind, { metadata: {}, spec });
   return status?.allowed === true;
+}
+
+function attributesOf(access: Access): Pick<AccessReview['spec'], 'resourceAttributes' | 'nonResourceAttributes'> {
+  if ('path' in access) return { nonResourceAttributes: access };
+  const { verb, group, resource, subresource, namespace, name } = access;
+  const where = { ...(subresource && { subresource }), ...(namespace && { namespace }), ...(name && { name }) };
+  return { resourceAttributes: { verb, group, resource, ...where } };
 }
 
 /** As the API server names service accounts, with the groups that each is in. */

@@ -188,7 +188,7 @@ export const coreOptions = {
     kind: flagSwitch,
     default: 'false',
     group: 'Logs and metrics',
-    help: 'Serve CPU profiles and heap snapshots under /debug/pprof/ on the metrics port, to clients on the same host or pod only (kubectl port-forward works): a heap snapshot holds secrets.',
+    help: 'Serve CPU profiles and heap snapshots under /debug/pprof/ on the metrics port, to clients on the same host or pod (kubectl port-forward works) whose bearer token may get the non-resource URL /debug/pprof/: a heap snapshot holds secrets.',
   },
   disableClusterStateObservability: {
     flag: 'disable-cluster-state-observability',

@@ -1,10 +1,10 @@
 /** What the controller does to the API server, resource by resource: what its account has to be allowed. */
-import type { Access } from '../kube/accessReviews.ts';
+import type { ResourceAccess } from '../kube/accessReviews.ts';
 
 /** What does not work without a right; `core`: nothing does. */
 type Purpose = 'core' | 'placement hints' | 'node overlays' | 'capacity buffers' | 'dynamic resources';
 
-export interface NeededRight extends Access {
+export interface NeededRight extends ResourceAccess {
   readonly purpose: Purpose;
 }
 

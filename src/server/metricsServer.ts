@@ -1,12 +1,16 @@
 /**
  * The metrics endpoint: /metrics for Prometheus, and profiles below /debug/pprof/ when profiling is on. Metrics are for
- * everyone in the cluster; profiles are for this host only, since a heap snapshot holds every secret of the process.
+ * everyone in the cluster. Profiles are for this host only, and for tokens of the cluster that may get them, since a heap
+ * snapshot holds every secret of the process.
  */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { clusterTokenReview, PROFILES } from './clusterTokens.ts';
+import { Gate } from './gate.ts';
 import type { HttpEndpoint } from './httpEndpoint.ts';
 import { answerText, refuseWrites, requestUrl, startHttpEndpoint } from './httpEndpoint.ts';
+import type { Kube } from '../kube/kube.ts';
 import type { PrometheusMetrics } from './metrics.ts';
 import { isProfilingPath, Profiler } from './profiling.ts';
 
@@ -16,7 +20,8 @@ export interface MetricsServerOptions {
   readonly metrics: PrometheusMetrics;
   /** Metrics below `/metrics/`, by the rest of the path: those of other clusters. */
   readonly others?: (path: string) => PrometheusMetrics | undefined;
-  readonly enableProfiling: boolean;
+  /** In front of profiles; without it there are none. */
+  readonly profiles?: Gate | undefined;
 }
 
 /** In parts, with a turn of the event loop in between: a large cluster has tens of megabytes of metrics. */
@@ -42,8 +47,9 @@ export function startMetricsServer(options: MetricsServerOptions): Promise<HttpE
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-export function metricsHandler(options: Pick<MetricsServerOptions, 'metrics' | 'others' | 'enableProfiling'>): Handler {
-  const profiler = options.enableProfiling ? new Profiler() : undefined;
+export function metricsHandler(options: Pick<MetricsServerOptions, 'metrics' | 'others' | 'profiles'>): Handler {
+  const profiler = new Profiler();
+  const { profiles } = options;
   return async (request, response) => {
     if (refuseWrites(request, response)) return;
     const url = requestUrl(request);
@@ -52,14 +58,27 @@ export function metricsHandler(options: Pick<MetricsServerOptions, 'metrics' | '
       await answerMetrics(metrics, response);
     } else if (!isProfilingPath(url.pathname)) {
       answerText(response, 404, 'metrics are at /metrics\n');
-    } else if (profiler === undefined) {
+    } else if (profiles === undefined) {
       answerText(response, 404, 'profiling is off; start with --enable-profiling\n');
     } else if (!isLoopback(request.socket.remoteAddress)) {
       answerText(response, 403, 'profiles are served to this host only; use kubectl port-forward\n');
     } else {
-      await profiler.handle(url, request, response);
+      const refusal = profiles.refuseForeign(request) ?? (await profiles.refuseStranger(request));
+      if (refusal === undefined) await profiler.handle(url, request, response);
+      else answerText(response, refusal.status, `${refusal.message}\n`);
     }
   };
+}
+
+/** `kube`: undefined while there is no API server to ask, and nothing is let through. */
+export function profilesGate(kube: () => Pick<Kube, 'create'> | undefined): Gate {
+  return new Gate({
+    reviewToken: async (token) => {
+      const server = kube();
+      return server !== undefined && clusterTokenReview(server, PROFILES)(token);
+    },
+    wayIn: 'send a bearer token of this cluster whose user may get the non-resource URL /debug/pprof/',
+  });
 }
 
 const BELOW = '/metrics/';

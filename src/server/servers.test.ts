@@ -9,6 +9,7 @@ import { startHealthServer } from './healthServer.ts';
 import type { HealthServerOptions } from './healthServer.ts';
 import type { HttpEndpoint } from './httpEndpoint.ts';
 import { PrometheusMetrics } from './metrics.ts';
+import { Gate } from './gate.ts';
 import { isLoopback, metricsHandler, startMetricsServer } from './metricsServer.ts';
 
 const host = '127.0.0.1';
@@ -23,12 +24,19 @@ async function get(endpoint: HttpEndpoint, path: string, init?: RequestInit) {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
+const TOKEN = 'of-an-operator';
+const gate = (): Gate => new Gate({ reviewToken: async (token) => token === TOKEN, wayIn: 'bring a token' });
+
 async function startMetrics(enableProfiling: boolean): Promise<HttpEndpoint> {
   const metrics = new PrometheusMetrics({ build: { version: '0' } });
-  const endpoint = await startMetricsServer({ port: 0, host, metrics, enableProfiling });
+  const endpoint = await startMetricsServer({ port: 0, host, metrics, profiles: enableProfiling ? gate() : undefined });
   running.push(endpoint);
   return endpoint;
 }
+
+const AUTHORIZED = { authorization: `Bearer ${TOKEN}` };
+const profile = (endpoint: HttpEndpoint, path: string) =>
+  get(endpoint, `/debug/pprof/${path}`, { headers: AUTHORIZED });
 
 async function startHealth(options: Partial<HealthServerOptions>): Promise<HttpEndpoint> {
   const endpoint = await startHealthServer({ port: 0, host, ...options });
@@ -47,7 +55,7 @@ describe('metrics server', () => {
     const own = new PrometheusMetrics({ build: { version: '0' } });
     const other = new PrometheusMetrics({ build: { version: '1' } });
     const others = (path: string): PrometheusMetrics | undefined => (path === 'mine/first' ? other : undefined);
-    const endpoint = await startMetricsServer({ port: 0, host, metrics: own, others, enableProfiling: false });
+    const endpoint = await startMetricsServer({ port: 0, host, metrics: own, others });
     running.push(endpoint);
     expect((await get(endpoint, '/metrics')).text).toContain('version="0"');
     expect((await get(endpoint, '/metrics/mine/First')).text).toContain('version="1"');
@@ -65,7 +73,7 @@ describe('metrics server', () => {
 
   it('gives metrics to everyone and profiles only to connections from a loopback address', async () => {
     const metrics = new PrometheusMetrics({ build: { version: '0' } });
-    const handle = metricsHandler({ metrics, enableProfiling: true });
+    const handle = metricsHandler({ metrics, profiles: gate() });
     // A connection over a Unix socket has no address, so it is none of this host's; every test host has such sockets.
     const folder = await mkdtemp(join(tmpdir(), 'nodewright-metrics-'));
     const socketPath = join(folder, 'socket');
@@ -82,7 +90,24 @@ describe('metrics server', () => {
     expect((await ask('/metrics'))[0]).toBe(200);
     server.close();
     await rm(folder, { recursive: true });
-    expect((await get(await startMetrics(true), '/debug/pprof/')).status).toBe(200);
+    expect((await profile(await startMetrics(true), '')).status).toBe(200);
+  });
+
+  it.each([
+    ['no token', {}, 401],
+    ['a token that may not', { authorization: 'Bearer another' }, 401],
+    ['a foreign Host', { authorization: `Bearer ${TOKEN}`, host: 'evil.example' }, 403],
+    ['a foreign Origin', { authorization: `Bearer ${TOKEN}`, origin: 'http://evil.example' }, 403],
+    ['another site', { authorization: `Bearer ${TOKEN}`, 'sec-fetch-site': 'cross-site' }, 403],
+  ])('gives no profile to %s', async (_who, headers, status) => {
+    const { port } = await startMetrics(true);
+    for (const path of ['/debug/pprof', '/debug/pprof/', '/debug/pprof/heap', '/debug/pprof/profile?seconds=0.1']) {
+      const asked = request({ host, port, path, headers }).end();
+      const [response] = (await once(asked, 'response')) as [IncomingMessage];
+      expect([path, response.statusCode]).toEqual([path, status]);
+      expect(await text(response)).not.toContain('snapshot');
+    }
+    expect((await get({ port, stop: async () => {} }, '/metrics')).status).toBe(200);
   });
 
   it('recognises connections from this host', () => {
@@ -91,7 +116,7 @@ describe('metrics server', () => {
   });
 
   it('takes a CPU profile', async () => {
-    const { status, headers, text } = await get(await startMetrics(true), '/debug/pprof/profile?seconds=0.1');
+    const { status, headers, text } = await profile(await startMetrics(true), 'profile?seconds=0.1');
     expect([status, headers.get('content-disposition')]).toEqual([200, 'attachment; filename="nodewright.cpuprofile"']);
     expect(JSON.parse(text)).toMatchObject({
       nodes: expect.any(Array) as unknown,
@@ -101,8 +126,8 @@ describe('metrics server', () => {
 
   it('samples allocations and takes heap snapshots', async () => {
     const endpoint = await startMetrics(true);
-    expect(JSON.parse((await get(endpoint, '/debug/pprof/allocs?seconds=0.1')).text)).toHaveProperty('head');
-    expect((await get(endpoint, '/debug/pprof/heap')).text).toMatch(/^\{"snapshot":\{"meta":/);
+    expect(JSON.parse((await profile(endpoint, 'allocs?seconds=0.1')).text)).toHaveProperty('head');
+    expect((await profile(endpoint, 'heap')).text).toMatch(/^\{"snapshot":\{"meta":/);
   });
 
   it('takes one profile at a time, of bounded length', async () => {
@@ -110,18 +135,19 @@ describe('metrics server', () => {
     const abort = new AbortController();
     const first = await fetch(`http://${host}:${endpoint.port}/debug/pprof/profile?seconds=120`, {
       signal: abort.signal,
+      headers: AUTHORIZED,
     });
     expect(first.status).toBe(200);
-    expect((await get(endpoint, '/debug/pprof/heap')).status).toBe(503);
+    expect((await profile(endpoint, 'heap')).status).toBe(503);
     abort.abort();
     // A client that hangs up frees the profiler long before its two minutes are over.
     await expect
-      .poll(async () => (await get(endpoint, '/debug/pprof/profile?seconds=0.05')).status, { timeout: 10_000 })
+      .poll(async () => (await profile(endpoint, 'profile?seconds=0.05')).status, { timeout: 10_000 })
       .toBe(200);
     for (const seconds of ['121', '0', '-1', 'x'])
-      expect((await get(endpoint, `/debug/pprof/profile?seconds=${seconds}`)).status).toBe(400);
-    expect((await get(endpoint, '/debug/pprof/goroutine')).status).toBe(404);
-    expect((await get(endpoint, '/debug/pprof/')).text).toContain('/debug/pprof/heap');
+      expect((await profile(endpoint, `profile?seconds=${seconds}`)).status).toBe(400);
+    expect((await profile(endpoint, 'goroutine')).status).toBe(404);
+    expect((await profile(endpoint, '')).text).toContain('/debug/pprof/heap');
   });
 
   it('says that a port is taken and which option changes it', async () => {
@@ -130,7 +156,6 @@ describe('metrics server', () => {
       port,
       host,
       metrics: new PrometheusMetrics({ build: { version: '0' } }),
-      enableProfiling: false,
     });
     await expect(second).rejects.toMatchObject({
       code: 'PortUnavailable',

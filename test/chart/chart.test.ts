@@ -245,12 +245,15 @@ describe('the chart', () => {
     expect([mayWrite('auto'), mayWrite('off')]).toEqual([true, false]);
   });
 
-  it('may review tokens only for the dashboard', () => {
-    const reviews = (dashboardPort: string): string[] =>
-      rulesOf('azure', { dashboardPort })
+  it('may review tokens only for the dashboard and profiles', () => {
+    const reviews = (values: Readonly<Record<string, unknown>>): string[] =>
+      rulesOf('azure', values)
         .flatMap(({ resources }) => resources)
         .filter((resource) => resource.endsWith('reviews'));
-    expect([reviews(''), reviews('8082')]).toEqual([[], ['tokenreviews', 'subjectaccessreviews']]);
+    const both = ['tokenreviews', 'subjectaccessreviews'];
+    expect(reviews({})).toEqual([]);
+    expect(reviews({ dashboardPort: '8082' })).toEqual(both);
+    expect(reviews({ profiling: true })).toEqual(both);
   });
 
   it('lets only kwok create Nodes', () => {

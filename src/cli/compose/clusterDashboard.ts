@@ -4,13 +4,14 @@
  */
 import type { Clock } from '../../clock/clock.ts';
 import { systemRandom } from '../../clock/systemRandom.ts';
-import { clusterTokenReview } from '../../dashboard/clusterTokens.ts';
+import { clusterTokenReview, SHOWN_BY_DASHBOARD } from '../../server/clusterTokens.ts';
 import type { LiveSource } from '../../dashboard/liveSource.ts';
 import { startDashboard } from '../../dashboard/server.ts';
 import type { ClusterConfig } from '../../kube/clusterConfig.ts';
 import { HttpKube } from '../../kube/httpKube.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { HttpEndpoint } from '../../server/httpEndpoint.ts';
+import { startAnswerThread } from './answerThread.ts';
 import { dashboardPage } from './dashboardPage.ts';
 
 export async function startClusterDashboard(
@@ -27,7 +28,8 @@ export async function startClusterDashboard(
     port,
     setting: '--dashboard-port or DASHBOARD_PORT',
     page: await dashboardPage(),
-    reviewToken: clusterTokenReview(kube),
+    startThread: startAnswerThread,
+    reviewToken: clusterTokenReview(kube, SHOWN_BY_DASHBOARD),
     visitorKube: (token) => {
       if (token === undefined) return undefined;
       const { impersonate: _, ...reach } = config;

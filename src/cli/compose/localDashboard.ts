@@ -4,6 +4,7 @@ import type { Clock } from '../../clock/clock.ts';
 import type { LiveSource } from '../../dashboard/liveSource.ts';
 import { startDashboard } from '../../dashboard/server.ts';
 import type { Kube } from '../../kube/kube.ts';
+import { startAnswerThread } from './answerThread.ts';
 import { dashboardPage } from './dashboardPage.ts';
 
 const OWNER_ONLY = 0o600;
@@ -26,6 +27,7 @@ export async function startLocalDashboard(
     port: 0,
     setting: 'nothing: any free port is taken',
     page: await dashboardPage(),
+    startThread: startAnswerThread,
     visitorKube: () => ({
       get: (kind, ref) => kube.get(kind, ref),
       create: (kind, object) => kube.create(kind, object),

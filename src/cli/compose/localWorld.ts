@@ -31,7 +31,7 @@ import type { ClusterConfig } from '../../kube/clusterConfig.ts';
 import { createJsonLog } from '../../server/jsonLog.ts';
 import { openLogSink } from '../../server/logSink.ts';
 import { PrometheusMetrics } from '../../server/metrics.ts';
-import { startMetricsServer } from '../../server/metricsServer.ts';
+import { profilesGate, startMetricsServer } from '../../server/metricsServer.ts';
 import { buildInfo } from '../buildInfo.ts';
 import { writeAzureEnvironment } from './azureEnvironment.ts';
 import type { RunLocalWorld, UpOptions } from './contract.ts';
@@ -109,12 +109,13 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
   /** Of clusters that clients make, by resource group and name in lower case. */
   const clusterMetrics = new Map<string, PrometheusMetrics>();
   const others = (path: string): PrometheusMetrics | undefined => clusterMetrics.get(path);
+  let profiledKube: HttpKube | undefined;
   const metricsServer = await startMetricsServer({
     port: metricsPort,
     host: LOOPBACK,
     metrics,
     others,
-    enableProfiling,
+    profiles: enableProfiling ? profilesGate(() => profiledKube) : undefined,
   });
   let dashboard: LocalDashboard | undefined;
   try {
@@ -129,6 +130,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
     await writeFile(state.control, JSON.stringify(await control.listen()), { mode: OWNER_ONLY });
     const config = await loadKubeconfig({ path: state.kubeconfig });
     const mainKube = new HttpKube({ config, clock: systemClock, random: systemRandom });
+    profiledKube = mainKube;
     const ledger = new Ledger({ now: () => clock.now() });
     const looked = new LiveSource({
       title: `${options.scenario} on the local AKS`,

@@ -27,7 +27,7 @@ import { createJsonLog } from '../../server/jsonLog.ts';
 import { keepLedgerInFiles } from '../../server/ledgerFiles.ts';
 import { openLogSink } from '../../server/logSink.ts';
 import { PrometheusMetrics } from '../../server/metrics.ts';
-import { startMetricsServer } from '../../server/metricsServer.ts';
+import { profilesGate, startMetricsServer } from '../../server/metricsServer.ts';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { systemProblem } from '../../errors/thrown.ts';
 import { buildInfo } from '../buildInfo.ts';
@@ -122,7 +122,9 @@ export const runController: RunController = async (options, signal) => {
   });
   const endpoints: HttpEndpoint[] = [];
   try {
-    endpoints.push(await startMetricsServer({ ...settings.metricsServer, metrics }));
+    const { port, enableProfiling } = settings.metricsServer;
+    const profiles = enableProfiling ? profilesGate(() => kube) : undefined;
+    endpoints.push(await startMetricsServer({ port, metrics, profiles }));
     endpoints.push(
       await startHealthServer({
         ...settings.healthServer,

@@ -7,7 +7,7 @@ import { podRequests } from '../../pods/podRequests.ts';
 import { workloadOf } from '../../rehearsal/costReportOf.ts';
 import { quantityOf } from '../../units/resources.ts';
 import type { Pod } from '../../api/kinds.ts';
-import { answerOf, type Answers } from '../answers.ts';
+import type { Answers } from '../answers.ts';
 import type { Frame } from '../feed.ts';
 import type { NodePod, NodeScreen } from '../screens.ts';
 import { decisionsAbout } from './decisions.ts';
@@ -30,17 +30,9 @@ export async function nodeScreen(
   const unknown = { boughtForPods: 0, replaces: [], offerings: [], today: [] };
   if (nodeClaim === '') return { ...about, ...unknown, unexplained: unexplainedText({ kind: 'agent-pool' }) };
   try {
-    const explanation = await answers.node(nodeClaim);
-    if (explanation === undefined) return { ...about, ...unknown, unexplained: unexplainedText({ kind: 'unknown' }) };
-    const { replaces = [], boughtForPods = 0, offerings = [], today } = explanation.node ?? {};
-    return {
-      ...about,
-      explanation: answerOf(explanation),
-      boughtForPods,
-      replaces,
-      offerings,
-      today: today?.nodes ?? [],
-    };
+    const answer = await answers.node(nodeClaim);
+    if (answer === undefined) return { ...about, ...unknown, unexplained: unexplainedText({ kind: 'unknown' }) };
+    return { ...about, ...answer };
   } catch (error) {
     return { ...about, ...unknown, unexplained: unexplainedText({ kind: 'failed', problem: messageOf(error) }) };
   }

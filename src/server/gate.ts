@@ -1,5 +1,5 @@
 /**
- * Who may see the dashboard. A browser on this host may be led here by any web page, so the address, the origin and a
+ * Who may see the dashboard and take profiles. A browser on this host may be led here by any web page, so the address, the origin and a
  * session are checked before anything is answered: a foreign Host is DNS rebinding, a foreign Origin is another site.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -19,6 +19,8 @@ export interface GateOptions {
   readonly onToken?: (token: string) => void;
   /** Present where tokens of the cluster let somebody in. */
   readonly reviewToken?: ReviewToken;
+  /** Told to those who are not let in. */
+  readonly wayIn: string;
 }
 
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -81,7 +83,7 @@ export class Gate {
     const bearer = bearerOf(headers);
     if (bearer !== undefined && (await this.review(bearer))) return undefined;
     if (this.sessionOf(headers) !== undefined) return undefined;
-    return { status: 401, message: 'open the address that `nodewright dashboard` prints' };
+    return { status: 401, message: this.options.wayIn };
   }
 
   /** The token of the cluster that a visitor who was let in has shown; undefined for one who came by a link. */

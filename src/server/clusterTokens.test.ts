@@ -4,12 +4,13 @@ import { SystemClock } from '../clock/systemClock.ts';
 import { systemRandom } from '../clock/systemRandom.ts';
 import { HttpKube } from '../kube/httpKube.ts';
 import { LocalApiServer, type Endpoint } from '../local/apiserver/localApiServer.ts';
-import { clusterTokenReview } from './clusterTokens.ts';
+import { clusterTokenReview, PROFILES, SHOWN_BY_DASHBOARD } from './clusterTokens.ts';
 import type { ReviewToken } from './gate.ts';
 
 let server: LocalApiServer;
 let endpoint: Endpoint;
 let review: ReviewToken;
+let reviewProfiler: ReviewToken;
 
 beforeAll(async () => {
   const clock = new SystemClock();
@@ -17,7 +18,9 @@ beforeAll(async () => {
   endpoint = await server.listen();
   const tls = { ca: endpoint.caPem, insecureSkipVerify: false };
   const config = { server: endpoint.url, tls, credentials: { token: { value: endpoint.token } } };
-  review = clusterTokenReview(new HttpKube({ config, clock, random: systemRandom }));
+  const kube = new HttpKube({ config, clock, random: systemRandom });
+  review = clusterTokenReview(kube, SHOWN_BY_DASHBOARD);
+  reviewProfiler = clusterTokenReview(kube, PROFILES);
 });
 
 afterAll(async () => {
@@ -66,6 +69,15 @@ describe('tokens of the cluster', () => {
     const token = await tokenOf('half');
     await allow('half', [{ apiGroups: [''], resources: ['nodes'], verbs: ['list'] }]);
     expect(await review(token)).toBe(false);
+  });
+
+  it('open profiles only to an account that may get their address', async () => {
+    const token = await tokenOf('profiler');
+    await allow('profiler', [{ apiGroups: [''], resources: ['*'], verbs: ['*'] }]);
+    expect(await reviewProfiler(token)).toBe(false);
+    const other = await tokenOf('operator');
+    await allow('operator', [{ nonResourceURLs: ['/debug/pprof/*'], verbs: ['get'] }]);
+    expect([await reviewProfiler(other), await review(other)]).toEqual([true, false]);
   });
 
   it('that the cluster does not know let nothing in', async () => {
