@@ -39,9 +39,9 @@ const EPSILON = 1e-9;
 export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, avoidsReserved: boolean): PodPlan {
   const zonal = questionOf(model, overlay, options, true);
   let wider: Question | undefined;
-  const plan = (search: Search): PodPlan => {
+  const plan = (search: Search, mostDollars?: number): PodPlan => {
     const question = search.staysZonal ? zonal : (wider ??= questionOf(model, overlay, options, false));
-    return planOnce(question, search);
+    return planOnce(question, search, mostDollars);
   };
   const packed: Search = {
     isExact: false,
@@ -54,6 +54,7 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
     growth: 'any',
     growthOf: new Map(),
     leads: false,
+    interleaves: false,
     rank: AS_THEY_ARE,
   };
   let best = plan(packed);
@@ -69,7 +70,8 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
   let idle = 0;
   for (let count = 0; count < Math.max(most, fixed.length) && idle < MAX_IDLE; count++) {
     const search = fixed[count] ?? order.next(best, bestSearch, idle >= STALE);
-    const other = plan(search);
+    if (search === undefined) break;
+    const other = plan(search, dollarsToBeat(best));
     if (isBetter(other, best)) {
       best = other;
       bestSearch = search;
@@ -94,15 +96,30 @@ function searchesFor({ pods }: Overlay, { searchRounds = MAX_ROUNDS }: SolveOpti
 function isBetter(plan: PodPlan, best: PodPlan): boolean {
   // A plan around pods that found no reserved capacity cannot stand.
   if (plan.missed.length > 0 || best.missed.length > 0) return plan.missed.length === 0;
-  if (plan.isInOrder !== best.isInOrder) return plan.isInOrder;
+  // Most plans are no better, whether they hold or not.
+  return isPreferred(plan, best) ? plan.isInOrder() || !best.isInOrder() : !best.isInOrder() && plan.isInOrder();
+}
+
+function isPreferred(plan: PodPlan, best: PodPlan): boolean {
   const priority = comparePriority(best, plan);
   if (priority !== 0) return priority > 0;
   if (planCost(plan) > planCost(best) - EPSILON) return false;
   return wishesDropped(plan) <= wishesDropped(best) && zonesGivenUp(plan) <= zonesGivenUp(best);
 }
 
-/** Pods that spread over zones, on planned nodes in none where such nodes were to be left out. */
-function zonesGivenUp({ planned, model: { states }, compiled }: PodPlan): number {
+/** What another plan may cost before it is known to be worse; anything while it could place more pods. */
+function dollarsToBeat(best: PodPlan): number | undefined {
+  const { model, missed, waiting, planned, packing } = best;
+  const isOpen =
+    missed.length > 0 || waiting.some(({ podClass, pods }) => pods.length > 0 && mightBePlaced(best, podClass));
+  // Reserved capacity makes nodes cheaper once all are known, and fewer nodes save overhead.
+  const isReserved = model.pools.some(({ reservations }) => reservations.length > 0);
+  if (isOpen || isReserved || packing.nodeOverheadCost > 0 || !best.isInOrder()) return undefined;
+  return planned.reduce((sum, { price }) => sum + price, 0);
+}
+
+/** Pods that are spread over zones, on planned nodes in none where such nodes were to be left out. */
+function zonesGivenUp({ planned, model: { states }, compiled, domains }: PodPlan): number {
   let count = 0;
   if (!compiled.isSpreadBeyondZones) return count;
   for (const { state, pool, entries } of planned) {
@@ -110,7 +127,7 @@ function zonesGivenUp({ planned, model: { states }, compiled }: PodPlan): number
     const zones = states.valuesOf(state, Labels.zone);
     if (zones.some((zone) => !pool.regionalZones.has(zone))) continue;
     for (const { variant, pods } of entries) {
-      if (variant.rung.spread.some(({ topologyKey }) => topologyKey === Labels.zone)) count += pods.length;
+      if (domains.isSpreadOver(variant, Labels.zone)) count += pods.length;
     }
   }
   return count;
@@ -120,7 +137,7 @@ function zonesGivenUp({ planned, model: { states }, compiled }: PodPlan): number
 function mayBeBetter(plan: PodPlan, { searchRounds }: SolveOptions): boolean {
   const { model, compiled, fit, planned, waiting } = plan;
   if (plan.deferrals.size > 0) return false;
-  if (plan.missed.length > 0 || !plan.isInOrder) return true;
+  if (plan.missed.length > 0 || !plan.isInOrder()) return true;
   if (waiting.some(({ podClass, pods }) => pods.length > 0 && mightBePlaced(plan, podClass))) return true;
   if (planned.length === 0 || searchRounds === 0) return false;
   const hasRoom = model.existing.indexOf.size > compiled.removed.size;

@@ -19,10 +19,10 @@ import { Assignment, isSequential, type PendingPods } from './placement/assignme
 import { Domains, type DomainMode } from './placement/domains.ts';
 import { ExistingPlacement } from './placement/existingPlacement.ts';
 import { followersOf, NO_FOLLOWERS } from './placement/followers.ts';
-import type { OpenNode } from './placement/openNode.ts';
+import type { Growth, OpenNode } from './placement/openNode.ts';
 import { swapByPriority } from './placement/swapByPriority.ts';
 import { PoolFit, stepsDown } from './placement/poolFit.ts';
-import { Sequential, type Growth } from './placement/sequential.ts';
+import { Sequential } from './placement/sequential.ts';
 import { holdsInOrder, sortByPods } from './replay.ts';
 import { reservedUnits, takeReservations } from './reservations.ts';
 import type { Overlay, SolveOptions } from './problem.ts';
@@ -39,6 +39,8 @@ export interface SearchMode extends DomainMode {
   readonly growthOf: ReadonlyMap<number, Growth>;
   /** The exact path opens nodes where pods that must stand beside the first one may come too. */
   readonly leads: boolean;
+  /** The exact path goes pod by pod through classes of equal rank, by name, and not class by class. */
+  readonly interleaves: boolean;
   /** Lower ranks come first; among equals higher priority, then the larger. */
   readonly rank: (podClass: PodClass) => number;
 }
@@ -55,8 +57,8 @@ export interface PodPlan {
   /** By pool: what the planned nodes leave of its limits. */
   readonly limitLeft: readonly (Float64Array | undefined)[];
   readonly packing: PackingOptions;
-  /** The scheduler can bind the pods as planned, taking them by priority. */
-  readonly isInOrder: boolean;
+  /** The scheduler can bind the pods as planned, taking them by priority. Found out when it is first asked. */
+  readonly isInOrder: () => boolean;
   /** The plan was made class by class. */
   readonly isPacked: boolean;
   readonly searchRounds: number;
@@ -90,14 +92,15 @@ export function questionOf(model: Model, overlay: Overlay, options: SolveOptions
   return { compiled, fit: new PoolFit(compiled), packing: packingOptions(overlay, options), options };
 }
 
-export function planOnce(question: Question, mode: SearchMode): PodPlan {
+/** `mostDollars`: once its nodes cost more per hour, the exact path leaves the other pods waiting. */
+export function planOnce(question: Question, mode: SearchMode, mostDollars = Number.POSITIVE_INFINITY): PodPlan {
   const { options, packing } = question;
   const { model } = question.compiled;
   let draft = emptyDraft(question, mode);
   const rounds = mode.isExact ? undefined : packAll(draft, options);
-  if (rounds !== undefined) placeExactly(draft, mode, isSequential);
+  if (rounds !== undefined) placeExactly(draft, mode, isSequential, mostDollars);
   else if (!mode.isExact) draft = emptyDraft(question, mode);
-  placeExactly(draft, mode, () => true);
+  placeExactly(draft, mode, () => true, mostDollars);
   const { compiled, domains, onExisting, fit, waiting, planned, limitLeft } = draft;
   const { stranded, missed, deferred } = takeReservations(planned, model, options.reservedCapacity !== 'Fallback');
   waiting.push(...stranded, ...deferred.map((each) => each.waiting));
@@ -114,12 +117,19 @@ export function planOnce(question: Question, mode: SearchMode): PodPlan {
     waiting,
     limitLeft,
     packing,
-    isInOrder: isPackedInOrder(rounds, draft) || holdsInOrder(question.compiled, planned, onExisting.placed, mode.rank),
+    isInOrder: once(
+      () => isPackedInOrder(rounds, draft) || holdsInOrder(question.compiled, planned, onExisting.placed, mode.rank),
+    ),
     isPacked: rounds !== undefined,
     searchRounds: rounds ?? 0,
     deferrals: new Map(deferred.map((each) => [each.waiting, each.reason])),
     missed: missed.flatMap((each) => each.waiting.pods.map((pod) => ({ pod, reason: each.reason }))),
   };
+}
+
+function once(find: () => boolean): () => boolean {
+  let known: boolean | undefined;
+  return () => (known ??= find());
 }
 
 /** Class by class, and nothing was moved afterwards: classes come by priority. */
@@ -307,14 +317,16 @@ function openNode(
 
 function placeExactly(
   draft: Draft,
-  { growth, growthOf, leads }: SearchMode,
+  mode: SearchMode,
   includes: (podClass: PodClass) => boolean,
+  mostDollars: number,
 ): void {
   const { compiled, domains, onExisting, fit, planned, limitLeft, packing } = draft;
   const open = draft.waiting.filter(
     ({ podClass, pods }) => pods.length > 0 && podClass.shape.unsupported === undefined && includes(podClass),
   );
   if (open.length === 0) return;
+  const { growth, growthOf, leads, interleaves } = mode;
   const growsAs = growthOf.size === 0 ? () => growth : ({ id }: PodClass) => growthOf.get(id) ?? growth;
   const followers = leads ? followersOf(compiled.classes) : NO_FOLLOWERS;
   const sequential = new Sequential(
@@ -327,7 +339,19 @@ function placeExactly(
     packing,
     growsAs,
     followers,
+    // Nodes that start large are dear until they shrink.
+    growth === 'largest' ? Number.POSITIVE_INFINITY : mostDollars,
   );
+  const placeAll = interleaves ? placePodByPod : placeClassByClass;
+  placeAll(sequential, open, mode);
+  if (growth !== 'largest') return;
+  sequential.shrink();
+  // Limits have room for more once nodes are as small as they can be.
+  placeAll(sequential, open, mode);
+  sequential.shrink();
+}
+
+function placeClassByClass(sequential: Sequential, open: readonly PendingPods[]): void {
   let hopeful = open;
   for (let progress = true; progress; hopeful = hopeful.filter(({ podClass }) => mayFindCompany(podClass))) {
     progress = false;
@@ -338,6 +362,29 @@ function placeExactly(
       progress ||= done > 0;
     }
   }
+}
+
+function placePodByPod(sequential: Sequential, open: readonly PendingPods[], { rank }: SearchMode): void {
+  let hopeful = open
+    .flatMap(({ podClass, pods }) => pods.map((pod) => ({ podClass, pod })))
+    .sort((left, right) => rank(left.podClass) - rank(right.podClass) || compareNames(left.pod, right.pod));
+  const placed = new Set<Pod>();
+  for (let before = -1; placed.size > before; hopeful = hopeful.filter(({ podClass }) => mayFindCompany(podClass))) {
+    before = placed.size;
+    hopeful = hopeful.filter(({ podClass, pod }) => {
+      const isPlaced = sequential.place(podClass, pod);
+      if (isPlaced) placed.add(pod);
+      return !isPlaced;
+    });
+  }
+  for (const { pods } of open) {
+    const left = pods.filter((pod) => !placed.has(pod));
+    pods.splice(0, pods.length, ...left);
+  }
+}
+
+function compareNames({ metadata: { name: left } }: Pod, { metadata: { name: right } }: Pod): number {
+  return left === right ? 0 : left < right ? -1 : 1;
 }
 
 /** Whether a pod of the class would have a place if it came first, as far as can be told without its relations. */

@@ -1,10 +1,11 @@
 /** The orders in which first-fit plans are tried: some that often do well, then such as lie near the best so far. */
 import type { CompiledDemand } from './model/compiledDemand.ts';
 import type { PodClass } from './model/podClass.ts';
-import { MEMORY } from './model/resourceTable.ts';
+import { CPU, MEMORY } from './model/resourceTable.ts';
 import { spreadKeys, type TieBreak } from './placement/domains.ts';
 import { followersOf } from './placement/followers.ts';
-import type { Growth } from './placement/sequential.ts';
+import type { Growth } from './placement/openNode.ts';
+import type { PoolFit } from './placement/poolFit.ts';
 import { mightBePlaced, type PodPlan, type SearchMode } from './planOnce.ts';
 import { floatAt, itemAt } from './rows.ts';
 
@@ -42,6 +43,7 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
   const heaviest: Rank = ({ row }) => -floatAt(row, MEMORY);
   const mostRules: Rank = (podClass) => -rulesOf(podClass);
   const smallest: Rank = ({ id }) => -id;
+  const mostCpu: Rank = ({ row }) => -floatAt(row, CPU);
   const exact: [Rank, Growth][] = [
     [AS_THEY_ARE, 'any'],
     [AS_THEY_ARE, 'own'],
@@ -65,6 +67,16 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
   for (const rank of [AS_THEY_ARE, largest]) searches.push({ ...base, rank, growth: 'own', ties: 'last' });
   for (const rank of [AS_THEY_ARE, mostRules]) searches.push({ ...base, rank, growth: 'none', ties: 'first' });
   searches.push({ ...base, rank: AS_THEY_ARE, growth: 'room', ties: 'first' });
+  const isLenient = hasLeeway(compiled);
+  for (const [rank, growth] of [
+    [mostCpu, 'fixed'],
+    [mostCpu, 'largest'],
+    [mostRules, 'fixed'],
+    [AS_THEY_ARE, 'fixed'],
+  ] as const) {
+    if (growth === 'largest' && !mayStartLarge(compiled, fit)) continue;
+    searches.push({ ...base, rank, growth, interleaves: true, ties: 'first', isLenient });
+  }
   const names = nameRanks(compiled.classes);
   const byName: Rank = ({ id }) => names.get(id) ?? 0;
   for (const growth of ['none', 'room'] as const) searches.push({ ...base, rank: byName, growth, ties: 'first' });
@@ -96,11 +108,36 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
     const beyond = { ...base, staysZonal: false, keepsZones: true };
     for (const rank of [AS_THEY_ARE, boundFirst, largest]) searches.push({ ...beyond, rank, growth: 'own' });
   }
-  return [...wider, ...searches].slice(0, most);
+  return [...wider, ...distinct(searches, compiled.classes)].slice(0, most);
 }
 
-const GROWTHS: readonly Growth[] = ['own', 'any', 'least', 'none', 'room'];
+/** The same for searches that place the same pods in the same order and in the same way. */
+function keyOf(search: Search, order: readonly number[]): string {
+  const { growth, growthOf, ties, staysZonal, isLenient, avoidsReserved, keepsZones, settlesDoubts, leads } = search;
+  const flags = [staysZonal, isLenient, avoidsReserved, keepsZones, settlesDoubts, leads, search.interleaves];
+  return `${growth}/${[...growthOf].join()}/${ties}/${flags.map(Number).join('')}/${order.join()}`;
+}
+
+/** Pods that are taken one by one come by name within a rank, so that equal ranks are another order. */
+function orderOf(classes: readonly PodClass[], { rank, interleaves }: Search): readonly number[] {
+  const sorted = classes.toSorted((left, right) => compareBy(rank, left, right));
+  return interleaves ? sorted.flatMap((each) => [rank(each), each.id]) : sorted.map(({ id }) => id);
+}
+
+function distinct(searches: readonly Search[], classes: readonly PodClass[]): Search[] {
+  const known = new Set<string>();
+  return searches.filter((search) => {
+    const key = keyOf(search, orderOf(classes, search));
+    if (known.has(key)) return false;
+    known.add(key);
+    return true;
+  });
+}
+
+const GROWTHS: readonly Growth[] = ['own', 'any', 'least', 'none', 'room', 'fixed'];
 const TIES: readonly TieBreak[] = ['best', 'last', 'first'];
+/** To find a search that is new. */
+const MAX_TRIES = 8;
 
 /** Orders near the best one so far: pods that wait in front, some classes moved, or any order. */
 export class Reordering {
@@ -125,10 +162,11 @@ export class Reordering {
     this.isDoubtful = isDoubtful(plan.compiled);
     this.hasLeeway = hasLeeway(plan.compiled);
     this.hasFollowers = followersOf(classes).size > 0;
+    for (const start of this.starts) this.tried.add(keyOf(start, orderOf(this.classes, start)));
   }
 
-  /** `isStale`: what lies near the best search has been tried for a while. */
-  next(best: PodPlan, bestSearch: Search, isStale: boolean): Search {
+  /** `isStale`: what lies near the best search has been tried for a while. None when nothing new is found any more. */
+  next(best: PodPlan, bestSearch: Search, isStale: boolean): Search | undefined {
     const isFresh = isStale && this.starts.length > 0 && this.below(2) === 0;
     const from = isFresh ? itemAt(this.starts, this.below(this.starts.length)) : bestSearch;
     const order = this.classes.toSorted((left, right) => compareBy(from.rank, left, right)).map(({ id }) => id);
@@ -137,7 +175,7 @@ export class Reordering {
     let { growth, staysZonal, isLenient, avoidsReserved, keepsZones, ties, settlesDoubts, leads } = from;
     let growthOf = from.growthOf;
     // A few tries, so that no order is tried twice.
-    for (let tries = 0; tries < 8; tries++) {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (this.below(3) === 0) growth = itemAt(GROWTHS, this.below(GROWTHS.length));
       if (this.below(3) === 0) growthOf = this.growthElsewhere(growthOf, order, waiting);
       if (this.isKeptZonal && this.below(3) === 0) {
@@ -156,26 +194,27 @@ export class Reordering {
         order.splice(order.indexOf(id), 1);
         order.splice(to, 0, id);
       }
-      const flags = [staysZonal, isLenient, avoidsReserved, keepsZones, settlesDoubts, leads].map(Number).join('');
-      const key = `${growth}/${[...growthOf].join()}/${ties}/${flags}/${order.join()}`;
+      const place = new Map(order.map((id, at) => [id, at]));
+      const search: Search = {
+        isExact: true,
+        rank: ({ id }) => place.get(id) ?? 0,
+        growth,
+        growthOf,
+        staysZonal,
+        isLenient,
+        avoidsReserved,
+        keepsZones,
+        ties,
+        settlesDoubts,
+        leads,
+        interleaves: false,
+      };
+      const key = keyOf(search, order);
       if (this.tried.has(key)) continue;
       this.tried.add(key);
-      break;
+      return search;
     }
-    const place = new Map(order.map((id, at) => [id, at]));
-    return {
-      isExact: true,
-      rank: ({ id }) => place.get(id) ?? 0,
-      growth,
-      growthOf,
-      staysZonal,
-      isLenient,
-      avoidsReserved,
-      keepsZones,
-      ties,
-      settlesDoubts,
-      leads,
-    };
+    return undefined;
   }
 
   /** One class chooses otherwise than before, or all the same again. */
@@ -217,6 +256,15 @@ function isDoubtful({ classes, counters }: CompiledDemand): boolean {
   return classes.some(({ variants }) =>
     variants.some(({ doubtKeys, pinKeys }) => doubtKeys.length > 0 || keys.some((key) => !pinKeys.includes(key))),
   );
+}
+
+/**
+ * Whether nodes may be of the largest type at first: limits are used up sooner then, and pods must not go to a pool of less
+ * weight for that.
+ */
+function mayStartLarge({ model }: CompiledDemand, { tiers }: PoolFit): boolean {
+  const left = model.limitsLeft();
+  return tiers.slice(0, -1).every((pools) => pools.every(({ index }) => left[index] === undefined));
 }
 
 function compareBy(rank: Rank, left: PodClass, right: PodClass): number {

@@ -2,7 +2,7 @@
 import { hostPortsClash, type HostPort } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
 import { UNLIMITED } from '../model/hostCounts.ts';
-import { PODS } from '../model/resourceTable.ts';
+import { CPU, PODS } from '../model/resourceTable.ts';
 import type { StateTable } from '../model/stateTable.ts';
 import { floatAt, intAt, isWithin, itemAt, Rows } from '../rows.ts';
 
@@ -89,6 +89,22 @@ export class TypeChoice {
       return isShort ? -1 : type;
     }
     return -1;
+  }
+
+  /** Of the types that `cheapestHolding` chooses from, the one with most processors; of equals the cheapest. */
+  largestHolding(
+    state: number,
+    used: Float64Array,
+    ports: readonly HostPort[],
+    limitLeft: Float64Array | undefined,
+  ): number {
+    let largest = this.cheapestHolding(state, used, ports, limitLeft);
+    if (largest < 0) return largest;
+    for (const type of this.states.at(state).types) {
+      if (this.room.get(type, CPU) <= this.room.get(largest, CPU) || !this.fits(type, used)) continue;
+      if (!this.clashesWithDaemons(type, ports) && this.withinLimits(type, limitLeft)) largest = type;
+    }
+    return largest;
   }
 
   /** How often the largest type of the state, within what is left of the limits, holds the row. */

@@ -42,7 +42,7 @@ export interface DomainMode {
    * kind may also join others that they look for. Such a plan holds in some order of the pods only.
    */
   readonly isLenient: boolean;
-  /** Pods that spread over zones go to no node without one. */
+  /** Pods that are spread over zones go to no node without one. */
   readonly keepsZones: boolean;
   readonly ties: TieBreak;
   /** Planned nodes are narrowed until it is known which spreads they take part in, and where; else all must hold. */
@@ -215,8 +215,9 @@ export class Domains {
     return keys;
   }
 
-  private isSpreadOver({ domain }: Variant, key: string): boolean {
-    return domain.some(({ counter, kind }) => kind === 'spread' && this.keyOf(counter) === key);
+  /** A spread that does not count the pod itself only keeps it from places where others are. */
+  isSpreadOver({ domain }: Variant, key: string): boolean {
+    return domain.some(({ counter, kind, self }) => kind === 'spread' && self && this.keyOf(counter) === key);
   }
 
   private needs({ domain }: Variant, key: string): boolean {

@@ -13,17 +13,14 @@ import { addRow, floatAt, itemAt } from '../rows.ts';
 import type { Domains } from './domains.ts';
 import type { ExistingPlacement } from './existingPlacement.ts';
 import type { Followers } from './followers.ts';
-import type { OpenNode } from './openNode.ts';
+import { NodeCost } from './nodeCost.ts';
+import type { Growth, OpenNode } from './openNode.ts';
 import type { PoolFit } from './poolFit.ts';
 
-/**
- * How much dearer a planned node may become by a pod that could have a new one: as it must, no more than a new node
- * would cost (on the first such node, or on the one where it is least), or not at all. With `room` as it must too, and
- * new nodes are chosen by how large they can grow.
- */
-export type Growth = 'any' | 'room' | 'own' | 'least' | 'none';
-
 export type GrowthOf = (podClass: PodClass) => Growth;
+
+/** Of dollars that are the same in truth. */
+const EPSILON = 1e-9;
 
 /** A place for a pod, and what its node becomes with it. */
 interface Seat {
@@ -53,6 +50,9 @@ export class Sequential {
   private readonly growthOf: GrowthOf;
   private growth: Growth = 'any';
   private readonly followers: Followers;
+  private readonly cost: NodeCost;
+  /** Below nothing no other pod is placed. */
+  private dollarsLeft: number;
 
   constructor(
     compiled: CompiledDemand,
@@ -64,7 +64,9 @@ export class Sequential {
     options: PackingOptions,
     growthOf: GrowthOf,
     followers: Followers,
+    mostDollars: number,
   ) {
+    this.dollarsLeft = planned.reduce((left, { price }) => left - price, mostDollars);
     this.growthOf = growthOf;
     this.followers = followers;
     this.compiled = compiled;
@@ -76,10 +78,12 @@ export class Sequential {
     const { states, table, pools } = compiled.model;
     this.load = new Float64Array(table.size);
     this.choices = pools.map((pool) => new TypeChoice(pool, states, table.size, options));
+    this.cost = new NodeCost(itemAt(this.choices, 0));
   }
 
   /** With as many of its wishes as possible. */
   place(podClass: PodClass, pod: Pod): boolean {
+    if (this.dollarsLeft < -EPSILON) return false;
     this.growth = this.growthOf(podClass);
     for (const variants of this.fit.variantsOf(podClass)) {
       for (const variant of variants) if (this.onExisting.placeOne(podClass, variant, pod)) return true;
@@ -93,6 +97,9 @@ export class Sequential {
     if (this.growth === 'any' || this.growth === 'room') {
       const seat = this.firstSeat(podClass, variants, Number.POSITIVE_INFINITY) ?? this.newSeat(podClass, variants);
       return this.take(podClass, pod, seat);
+    }
+    if (this.growth === 'fixed' || this.growth === 'largest') {
+      return this.take(podClass, pod, this.firstSeat(podClass, variants, 0) ?? this.newSeat(podClass, variants));
     }
     const fresh = this.newSeat(podClass, variants);
     // Where no new node can be had, a planned one may grow as it must, but no more than another would.
@@ -134,7 +141,7 @@ export class Sequential {
     for (const variant of variants) {
       for (const node of this.planned) {
         const seat = this.seatOn(podClass, variant, node, most);
-        if (seat === undefined || (best !== undefined && seat.growth > best.growth - 1e-9)) continue;
+        if (seat === undefined || (best !== undefined && seat.growth > best.growth - EPSILON)) continue;
         best = seat;
         most = seat.growth;
       }
@@ -212,41 +219,63 @@ export class Sequential {
     if (node.reservation >= 0 || !choice.mayHold(node.state, load)) return undefined;
     if (!this.hostAllows(podClass, variant, node)) return undefined;
     const { states } = this.compiled.model;
-    const ports = [...node.ports, ...podClass.shape.hostPorts];
-    const budget = this.budgetFor(node);
-    let best: Omit<Seat, 'limitNeed'> | undefined;
-    for (const start of this.fit.startsOf(podClass, variant, node.pool.index)) {
-      const met = states.meet(node.state, start);
-      if (met < 0) continue;
+    const { cost } = this;
+    const { hostPorts } = podClass.shape;
+    const ports = hostPorts.length === 0 ? node.ports : [...node.ports, ...hostPorts];
+    cost.point(choice, this.growth, load, podClass.row, ports, this.budgetFor(node));
+    let best = -1;
+    let bestCost = Number.POSITIVE_INFINITY;
+    const starts = this.fit.startsOf(podClass, variant, node.pool.index);
+    for (let at = 0; at < starts.length; at++) {
+      const met = states.meet(node.state, itemAt(starts, at));
       // What the widest state cannot hold no narrower one can.
-      if (choice.cheapestHolding(met, load, ports, budget) < 0) continue;
-      const price = (each: number): number =>
-        floatAt(states.at(each).price, choice.cheapestHolding(each, load, ports, budget));
-      const costOf = (each: number): number =>
-        this.growth === 'room' ? -choice.mostHeld(each, podClass.row, budget) + 1e-6 * price(each) : price(each);
-      const state = this.domains.pin(variant, met, {
-        accepts: (each) => choice.cheapestHolding(each, load, ports, budget) >= 0,
-        price: costOf,
-      });
-      if (state < 0) continue;
-      const type = choice.cheapestHolding(state, load, ports, budget);
-      const growth = floatAt(states.at(state).price, type) - node.price;
-      const cost = costOf(state);
-      if (growth > mostGrowth + 1e-9 || (best !== undefined && cost >= best.cost)) continue;
-      best = { node, variant, state, type, growth, cost };
+      if (met < 0 || !cost.accepts(met)) continue;
+      const state = this.domains.pin(variant, met, cost);
+      if (state < 0 || cost.dollars(state) - node.price > mostGrowth + EPSILON) continue;
+      const own = cost.price(state);
+      if (own >= bestCost) continue;
+      best = state;
+      bestCost = own;
     }
-    return best && { ...best, limitNeed: choice.limitNeed(best.state, best.type, load, ports, budget) };
+    if (best < 0) return undefined;
+    return {
+      node,
+      variant,
+      state: best,
+      type: cost.typeIn(best),
+      growth: cost.dollars(best) - node.price,
+      cost: bestCost,
+      limitNeed: cost.limitNeed(best),
+    };
   }
 
   private take(podClass: PodClass, pod: Pod, seat: Seat | undefined): boolean {
     if (seat === undefined) return false;
-    const { node, variant, state, type, limitNeed } = seat;
+    const { node, variant, state, type, growth, limitNeed } = seat;
+    this.dollarsLeft -= growth;
     if (node.entries.length === 0) this.planned.push(node);
     takeFromLimits(this.limitLeft, node.pool, node.limitNeed, 1);
     takeFromLimits(this.limitLeft, node.pool, limitNeed);
     node.limitNeed = limitNeed;
     this.commit(podClass, variant, pod, node, state, type);
     return true;
+  }
+
+  /** Every node becomes of the cheapest type that holds its pods; what that frees is left of the limits. */
+  shrink(): void {
+    for (const node of this.planned) {
+      if (node.reservation >= 0) continue;
+      const { pool, state, used, ports } = node;
+      const choice = itemAt(this.choices, pool.index);
+      const budget = this.budgetFor(node);
+      const type = choice.cheapestHolding(state, used, ports, budget);
+      if (type < 0 || type === node.type) continue;
+      takeFromLimits(this.limitLeft, pool, node.limitNeed, 1);
+      node.type = type;
+      node.price = floatAt(this.compiled.model.states.at(state).price, type);
+      node.limitNeed = choice.limitNeed(state, type, used, ports, budget);
+      takeFromLimits(this.limitLeft, pool, node.limitNeed);
+    }
   }
 
   private hostAllows(podClass: PodClass, variant: Variant, node: OpenNode): boolean {
