@@ -92,6 +92,7 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
       [AS_THEY_ARE, 'room'],
       [largest, 'none'],
       [heaviest, 'none'],
+      [largest, 'least'],
       [largest, 'any'],
       [heaviest, 'any'],
     ] as const) {
