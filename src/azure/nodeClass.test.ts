@@ -1,9 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { AzureFixture } from '../../test/fixtures/azure/azureFixture.ts';
 import { Kinds } from '../api/kinds.ts';
-import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
+import type { AksNodeClass, AksNodeClassSpec } from '../api/kinds/aksNodeClass.ts';
+import type { KubeObject, ResourceKind } from '../api/object.ts';
 import { NodeClassNotReadyError } from '../cloud/errors.ts';
+import { KubeError } from '../kube/errors.ts';
 import { ArmError } from '../local/arm/armError.ts';
+
+import type { AzureCloudProviderOptions } from './createAzureCloudProvider.ts';
 
 let fixture: AzureFixture;
 afterEach(() => fixture.close());
@@ -11,6 +15,36 @@ afterEach(() => fixture.close());
 const NAMESPACE = 'kube-system';
 const NEWEST = '202610.15.0';
 const HOUR = 3_600_000;
+
+const NETWORK_POLICIES: ResourceKind<KubeObject & { readonly spec: object }> = {
+  group: 'networking.k8s.io',
+  version: 'v1',
+  kind: 'NetworkPolicy',
+  plural: 'networkpolicies',
+  singular: 'networkpolicy',
+  namespaced: true,
+};
+const CILIUM_POLICIES = {
+  metadata: { name: 'ciliumclusterwidenetworkpolicies.cilium.io' },
+  spec: {
+    group: 'cilium.io',
+    scope: 'Cluster' as const,
+    names: {
+      kind: 'CiliumClusterwideNetworkPolicy',
+      plural: 'ciliumclusterwidenetworkpolicies',
+      singular: 'ciliumclusterwidenetworkpolicy',
+    },
+    versions: [{ name: 'v2', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' as const } } }],
+  },
+};
+const daemonSet = (namespace: string, name: string) => {
+  const labels = { app: name };
+  const spec = { containers: [{ name: 'cache', image: 'example.com/cache' }] };
+  return {
+    metadata: { namespace, name },
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+  };
+};
 
 const condition = ({ status }: AksNodeClass, type: string) => status?.conditions?.find((each) => each.type === type);
 const versionsOf = ({ status }: AksNodeClass): readonly string[] => [
@@ -140,11 +174,79 @@ describe('the DNS cache of nodes', () => {
     kubeDNSOverrides: overrides,
   });
 
-  it('that is preferred is off for every Kubernetes of today, and stays on where it is on', async () => {
-    fixture = await AzureFixture.start({
-      provisionMode: 'bootstrappingclient',
-      nodeBootstrappingServerUrl: 'https://x.invalid',
+  const server = { provisionMode: 'bootstrappingclient', nodeBootstrappingServerUrl: 'https://x.invalid' } as const;
+  const preferredIn = async (spec: Partial<AksNodeClassSpec> = {}): Promise<AksNodeClass> =>
+    fixture.makeNodeClass('default', { localDNS: localDNS('Preferred'), ...spec });
+  /** A cluster of the version from which AKS turns on what is preferred. */
+  const startLater = async (options: Partial<AzureCloudProviderOptions> = {}): Promise<void> => {
+    fixture = await AzureFixture.start({ ...server, networkPolicy: 'cilium', ...options });
+    fixture.version = '1.99.0';
+    await fixture.kube.create(Kinds.Namespace, { metadata: { name: NAMESPACE } });
+  };
+  const policy = async (name: string): Promise<void> => {
+    const draft = { metadata: { namespace: NAMESPACE, name }, spec: { podSelector: {} } };
+    await fixture.kube.create(NETWORK_POLICIES, draft);
+  };
+  const ciliumPolicy = async (): Promise<void> => {
+    await fixture.kube.create(Kinds.CustomResourceDefinition, CILIUM_POLICIES);
+    await fixture.kube.create(
+      { ...CILIUM_POLICIES.spec.names, group: 'cilium.io', version: 'v2', namespaced: false },
+      { metadata: { name: 'mine' } },
+    );
+  };
+
+  it('that is preferred is on from Kubernetes 1.99 where nothing is in its way', async () => {
+    await startLater();
+    await policy('konnectivity-agent');
+    expect((await preferredIn()).status?.localDNSState).toBe('Enabled');
+  });
+
+  it.each<[string, Partial<AzureCloudProviderOptions>, Partial<AksNodeClassSpec>, () => Promise<unknown>]>([
+    ['an older Kubernetes', {}, {}, async () => (fixture.version = '1.98.9')],
+    ['a network plugin of the user', { networkPlugin: 'none', networkPluginMode: '' }, {}, async () => undefined],
+    ['Ubuntu 20.04', { useSig: true, sigSubscriptionId: 's' }, { fipsMode: 'FIPS' }, async () => undefined],
+    ['a network policy', {}, {}, () => policy('mine')],
+    ['a policy of Cilium', {}, {}, ciliumPolicy],
+    [
+      'a DNS cache of the user',
+      {},
+      {},
+      async () => fixture.kube.create(Kinds.DaemonSet, daemonSet('kube-system', 'node-local-dns')),
+    ],
+    ['a provision mode without it', { provisionMode: 'aksscriptless' }, {}, async () => undefined],
+  ])('that is preferred is off with %s', async (_obstacle, options, spec, prepare) => {
+    await startLater(options);
+    await prepare();
+    const made = await preferredIn(spec);
+    expect(made.status?.localDNSState).toBe('Disabled');
+    expect(condition(made, 'LocalDNSReady')?.status).toBe('True');
+  });
+
+  it('that is preferred does not look at policies that no engine of the cluster enforces', async () => {
+    await startLater({ networkPolicy: '' });
+    await policy('mine');
+    expect((await preferredIn()).status?.localDNSState).toBe('Enabled');
+  });
+
+  it('that is preferred waits, and says why, while the cluster cannot be asked', async () => {
+    await startLater();
+    const list = fixture.kube.list.bind(fixture.kube);
+    fixture.kube.list = (kind, options) =>
+      kind.plural === 'networkpolicies'
+        ? Promise.reject(new KubeError({ code: 403, reason: 'Forbidden', message: 'networkpolicies is forbidden' }))
+        : list(kind, options);
+    const made = await preferredIn();
+    expect(condition(made, 'LocalDNSReady')).toMatchObject({
+      status: 'False',
+      reason: 'CheckingClusterRequirementsFailed',
+      message: 'Whether the cluster allows a DNS cache on nodes cannot be checked: networkpolicies is forbidden',
     });
+    fixture.kube.list = list;
+    expect((await fixture.reconcile(made)).status?.localDNSState).toBe('Enabled');
+  });
+
+  it('that is preferred is off for every Kubernetes of today, and stays on where it is on', async () => {
+    fixture = await AzureFixture.start(server);
     const made = await fixture.makeNodeClass('default', { localDNS: localDNS('Preferred') });
     expect(condition(made, 'LocalDNSReady')?.status).toBe('True');
     expect(made.status?.localDNSState).toBe('Disabled');

@@ -14,6 +14,7 @@ import type { AzureSettings } from './azureSettings.ts';
 import type { AzureClients } from './clients.ts';
 import { isNewerImage, pinnedVersion, type Images, type NodeImage } from './images.ts';
 import { describeFailure } from './launchErrors.ts';
+import { localDnsState } from './localDns.ts';
 import { isMaintenanceWindowOpen } from './maintenanceWindow.ts';
 import { isManagedNetwork, parseSubnetId } from './network.ts';
 import { unsupportedField } from './unsupportedField.ts';
@@ -79,14 +80,15 @@ export class AzureNodeClass {
     const validation =
       unsupportedField(nodeClass, this.options.settings) ?? (await attempt(this.encryptionFinding(signal)));
     if (validation !== undefined) findings.set(AksNodeClassConditions.validationSucceeded, validation);
-    findings.set(AksNodeClassConditions.localDnsReady, FOUND);
+    const localDns = version === undefined ? undefined : await this.resolveLocalDns(nodeClass, version, errors, signal);
+    if (localDns !== undefined) findings.set(AksNodeClassConditions.localDnsReady, localDns.finding);
     const resolved = images?.images ?? nodeClass.status?.images;
     return {
       status: {
         ...nodeClass.status,
         ...(resolved === undefined ? {} : { images: [...resolved] }),
         ...(version === undefined ? {} : { kubernetesVersion: version }),
-        localDNSState: localDnsState(nodeClass),
+        ...(localDns?.state === undefined ? {} : { localDNSState: localDns.state }),
         conditions: this.conditions(nodeClass, findings),
       },
       requeueAfter: Math.min(isFailed(validation) ? FORBIDDEN_INTERVAL : IMAGES_INTERVAL, SUBNET_INTERVAL),
@@ -134,6 +136,21 @@ export class AzureNodeClass {
       return mayMove && !isNewerImage(versionOf(used.id), versionOf(image.id)) ? image : used;
     });
     return { images, finding: FOUND };
+  }
+
+  private async resolveLocalDns(
+    nodeClass: AksNodeClass,
+    version: string,
+    errors: unknown[],
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly state?: 'Enabled' | 'Disabled'; readonly finding: Finding }> {
+    try {
+      return { state: await localDnsState(nodeClass, version, this.options, signal), finding: FOUND };
+    } catch (error) {
+      errors.push(error);
+      const problem = error instanceof Error ? error.message : String(error);
+      return { finding: { kind: 'clusterUnchecked', problem } };
+    }
   }
 
   private async mayMoveImages(errors: unknown[], signal: AbortSignal | undefined): Promise<boolean> {
@@ -223,13 +240,6 @@ export class AzureNodeClass {
 
 const isFailed = (finding: Finding | undefined): finding is ConditionCause =>
   finding !== undefined && finding.kind !== 'found';
-
-/** `Preferred` stays off until AKS turns it on by version; once on, it stays on. */
-function localDnsState(nodeClass: AksNodeClass): 'Enabled' | 'Disabled' {
-  const mode = nodeClass.spec?.localDNS?.mode;
-  if (mode === 'Required') return 'Enabled';
-  return mode === 'Preferred' && nodeClass.status?.localDNSState === 'Enabled' ? 'Enabled' : 'Disabled';
-}
 
 /** Versions only go up: a control plane that is rolled back does not take its nodes along. */
 function newerVersion(stored: string | undefined, served: string | undefined): string | undefined {

@@ -37,7 +37,7 @@ type NodeClassCause =
   /** `version` where the class is pinned to one. */
   | { readonly kind: 'imagesMissing'; readonly version: string | undefined }
   | { readonly kind: 'subnetInvalid' | 'subnetForeign' | 'subnetMissing'; readonly subnet: string }
-  | { readonly kind: 'subnetUnknown'; readonly problem: string }
+  | { readonly kind: 'subnetUnknown' | 'clusterUnchecked'; readonly problem: string }
   | { readonly kind: 'encryptionSetForbidden'; readonly name: string }
   | { readonly kind: 'servicesIpv6'; readonly dnsServiceIp: string }
   | { readonly kind: 'fieldsUnsupported'; readonly fields: readonly string[]; readonly provisionMode: string };
@@ -114,6 +114,11 @@ export function conditionText(cause: ConditionCause): ConditionText {
       return said(Reasons.subnetNotFound, `Subnet ${cause.subnet} does not exist.`);
     case 'subnetUnknown':
       return said(Reasons.subnetUnknownError, cause.problem);
+    case 'clusterUnchecked':
+      return said(
+        Reasons.checkingClusterRequirementsFailed,
+        `Whether the cluster allows a DNS cache on nodes cannot be checked: ${cause.problem}`,
+      );
     case 'encryptionSetForbidden':
       return said(
         Reasons.diskEncryptionSetRbacMissing,

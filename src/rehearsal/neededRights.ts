@@ -2,7 +2,7 @@
 import type { ResourceAccess } from '../kube/accessReviews.ts';
 
 /** What does not work without a right; `core`: nothing does. */
-type Purpose = 'core' | 'placement hints' | 'node overlays' | 'capacity buffers' | 'dynamic resources';
+type Purpose = 'core' | 'placement hints' | 'node overlays' | 'capacity buffers' | 'dynamic resources' | 'LocalDNS';
 
 export interface NeededRight extends ResourceAccess {
   readonly purpose: Purpose;
@@ -65,6 +65,9 @@ const BY_PROVIDER: Readonly<Record<Provider, readonly NeededRight[]>> = {
     ...rights('karpenter.azure.com', ['aksnodeclasses'], [...READ, 'patch']),
     ...rights('karpenter.azure.com', ['aksnodeclasses/status'], ['patch']),
     ...rights('karpenter.azure.com', ['aksnodeclasses/finalizers'], ['update']),
+    ...rights('networking.k8s.io', ['networkpolicies'], ['list'], 'LocalDNS'),
+    ...rights('cilium.io', ['ciliumnetworkpolicies', 'ciliumclusterwidenetworkpolicies'], ['list'], 'LocalDNS'),
+    ...rights('crd.projectcalico.org', ['networkpolicies', 'globalnetworkpolicies'], ['list'], 'LocalDNS'),
   ],
   kwok: [...rights('karpenter.kwok.sh', ['kwoknodeclasses'], READ), ...rights('', ['nodes'], ['create'])],
 };
