@@ -108,6 +108,8 @@ export const Annotations = {
   forcefulExpiration: 'nodewright.dev/forceful-expiration',
   /** Ours, on AKSNodeClasses: the version of the node image that new nodes boot, whatever is newest. */
   imageVersion: 'nodewright.dev/image-version',
+  /** Ours, on AKSNodeClasses: a version of the node image; the ledger says what pinning the class to it would do. */
+  previewImageVersion: 'nodewright.dev/preview-image-version',
   /** Ours, on KWOKNodeClasses: Nodes join up to this much later than the class says, each after a time of its own. */
   registrationJitter: 'nodewright.dev/registration-jitter',
 } as const;

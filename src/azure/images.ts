@@ -183,18 +183,18 @@ export class Images {
   }
 
   /**
-   * The newest of each definition, or the version that the class is pinned to, of those that have it. A version of
-   * Kubernetes that was not asked for before looks afresh.
+   * The newest of each definition, or version `pin` of those that have it. A version of Kubernetes that was not asked for
+   * before looks afresh.
    */
   async wanted(
     nodeClass: AksNodeClass,
     kubernetesVersion: string,
+    pin?: string,
     signal?: AbortSignal,
   ): Promise<readonly NodeImage[]> {
     const { clock, shared } = this.options;
     const family = concreteFamily(nodeClass, kubernetesVersion);
     const kind = kindOf(nodeClass);
-    const pin = pinnedVersion(nodeClass);
     const key = `${family}/${kind}/${kubernetesVersion}/${pin ?? ''}`;
     const known = this.kept.get(key);
     if (known !== undefined && known.until > clock.now()) return known.images;

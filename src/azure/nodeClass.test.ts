@@ -121,6 +121,46 @@ describe('a new image release', () => {
     });
   });
 
+  it('is previewed while it waits for the window, and so is a version that the class asks about', async () => {
+    fixture = await AzureFixture.start({ systemNamespace: NAMESPACE });
+    const now = fixture.clock.now();
+    await window(now + HOUR, now + 2 * HOUR);
+    const old = await classAt('202606.01.0');
+    const previewsOf = async (annotations: Record<string, string>) => {
+      const nodeClass = { ...old, metadata: { ...old.metadata, annotations } };
+      const { status, previews } = await fixture.finish(fixture.cloud.nodeClass.reconcileStatus(nodeClass));
+      expect(versionsOf({ ...old, status })).toEqual(['202606.01.0']);
+      return previews.map(({ when, version, images }) => [
+        when,
+        version,
+        ...versionsOf({ ...old, status: { images } }),
+      ]);
+    };
+    expect(await previewsOf({})).toEqual([['window', undefined, NEWEST]]);
+    expect(await previewsOf({ 'nodewright.dev/preview-image-version': '202610.15.0' })).toEqual([
+      ['window', undefined, NEWEST],
+      ['pinned', '202610.15.0', '202610.15.0'],
+    ]);
+    expect(
+      await previewsOf({
+        'nodewright.dev/image-version': '202606.01.0',
+        'nodewright.dev/preview-image-version': '199901.01.0',
+      }),
+    ).toEqual([['pinned', '199901.01.0']]);
+  });
+
+  it('is said in the status, with the time and with what came before, until the next one', async () => {
+    fixture = await AzureFixture.start();
+    const made = await fixture.makeNodeClass('default');
+    const message = (nodeClass: AksNodeClass) => condition(nodeClass, 'ImagesReady')?.message;
+    expect(message(made)).toBe(`boots ${NEWEST} since 2026-11-15T00:00:00Z`);
+    await fixture.clock.advance(HOUR);
+    expect(message(await fixture.reconcile(made))).toBe(`boots ${NEWEST} since 2026-11-15T00:00:00Z`);
+    await fixture.kube.delete(Kinds.AKSNodeClass, { name: 'default' });
+    const moved = await fixture.reconcile(await classAt('202606.01.0'));
+    expect(message(moved)).toMatch(/^boots 202610.15.0 since 2026-11-15T01:.*, before that 202606.01.0$/);
+  });
+
   it('never takes a class back to an older image', async () => {
     fixture = await AzureFixture.start();
     expect(versionsOf(await fixture.reconcile(await classAt('202611.01.0')))).toEqual(['202611.01.0']);

@@ -9,10 +9,11 @@ import { AksNodeClassConditions } from '../api/conditionTypes.ts';
 import type { Condition } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Kube } from '../kube/kube.ts';
-import { conditionText, type ConditionCause } from '../ledger/conditionText.ts';
+import { conditionText, imagesSince, type ConditionCause } from '../ledger/conditionText.ts';
 import type { AzureSettings } from './azureSettings.ts';
 import type { AzureClients } from './clients.ts';
-import { isNewerImage, pinnedVersion, type Images, type NodeImage } from './images.ts';
+import { classImages, versionsOf, type ClassImages, type ImagesPreview } from './classImages.ts';
+import { pinnedVersion, type Images, type NodeImage } from './images.ts';
 import { describeFailure } from './launchErrors.ts';
 import { localDnsState } from './localDns.ts';
 import { isMaintenanceWindowOpen } from './maintenanceWindow.ts';
@@ -21,6 +22,7 @@ import { unsupportedField } from './unsupportedField.ts';
 
 export interface NodeClassResult {
   readonly status: AksNodeClassStatus;
+  readonly previews: readonly ImagesPreview[];
   /** Milliseconds after which to ask again. */
   readonly requeueAfter: number;
   /** What went wrong on the way; the status is as good as it could be made nevertheless. */
@@ -69,11 +71,8 @@ export class AzureNodeClass {
     const served = await attempt(this.servedVersion(signal));
     const version = newerVersion(nodeClass.status?.kubernetesVersion, served);
     if (version !== undefined) findings.set(AksNodeClassConditions.kubernetesVersionReady, FOUND);
-    const upgraded = version !== nodeClass.status?.kubernetesVersion;
     const images =
-      version === undefined
-        ? undefined
-        : await attempt(this.resolveImages(nodeClass, version, upgraded, errors, signal));
+      version === undefined ? undefined : await attempt(this.resolveImages(nodeClass, version, errors, signal));
     if (images !== undefined) findings.set(AksNodeClassConditions.imagesReady, images.finding);
     const subnet = await attempt(this.checkSubnet(nodeClass, errors, signal));
     if (subnet !== undefined) findings.set(AksNodeClassConditions.subnetsReady, subnet);
@@ -89,8 +88,9 @@ export class AzureNodeClass {
         ...(resolved === undefined ? {} : { images: [...resolved] }),
         ...(version === undefined ? {} : { kubernetesVersion: version }),
         ...(localDns?.state === undefined ? {} : { localDNSState: localDns.state }),
-        conditions: this.conditions(nodeClass, findings),
+        conditions: this.conditions(nodeClass, findings, resolved),
       },
+      previews: images?.previews ?? [],
       requeueAfter: Math.min(isFailed(validation) ? FORBIDDEN_INTERVAL : IMAGES_INTERVAL, SUBNET_INTERVAL),
       errors,
     };
@@ -107,35 +107,27 @@ export class AzureNodeClass {
     return text;
   }
 
-  /**
-   * The images that the class is pinned to. Otherwise the newest images for a class that is new or whose Kubernetes
-   * version has changed, and for every class while nodes may be maintained. At other times images that are in use stay,
-   * and a new kind of image comes in at its newest.
-   */
   private async resolveImages(
     nodeClass: AksNodeClass,
-    version: string,
-    upgraded: boolean,
+    kubernetesVersion: string,
     errors: unknown[],
     signal: AbortSignal | undefined,
-  ): Promise<{ readonly images: readonly NodeImage[]; readonly finding: Finding }> {
+  ): Promise<ClassImages & { readonly finding: Finding }> {
     if (nodeClass.spec?.fipsMode === 'FIPS' && !this.options.images.hasFips) {
-      return { images: [], finding: { kind: 'fipsImagesMissing' } };
+      return { images: [], previews: [], finding: { kind: 'fipsImagesMissing' } };
     }
-    const pin = pinnedVersion(nodeClass);
-    const newest = await this.options.images.wanted(nodeClass, version, signal);
-    if (newest.length === 0) return { images: [], finding: { kind: 'imagesMissing', version: pin } };
-    // A pin is an order: it needs no maintenance window, and may lead back.
-    if (pin !== undefined) return { images: newest, finding: FOUND };
-    const ready = findCondition(nodeClass, AksNodeClassConditions.imagesReady)?.status === 'True';
-    const current = new Map((nodeClass.status?.images ?? []).map((image) => [baseOf(image.id), image] as const));
-    const mayMove = !ready || upgraded || (await this.mayMoveImages(errors, signal));
-    const images = newest.map((image) => {
-      const used = current.get(baseOf(image.id));
-      if (used === undefined) return image;
-      return mayMove && !isNewerImage(versionOf(used.id), versionOf(image.id)) ? image : used;
-    });
-    return { images, finding: FOUND };
+    const found = await classImages(
+      this.options.images,
+      {
+        nodeClass,
+        kubernetesVersion,
+        isUpgrade: kubernetesVersion !== nodeClass.status?.kubernetesVersion,
+        isWindowOpen: () => this.mayMoveImages(errors, signal),
+      },
+      signal,
+    );
+    if (found.images.length > 0) return { ...found, finding: FOUND };
+    return { ...found, finding: { kind: 'imagesMissing', version: pinnedVersion(nodeClass) } };
   }
 
   private async resolveLocalDns(
@@ -225,13 +217,19 @@ export class AzureNodeClass {
   }
 
   /** A part without a finding keeps what was found before, for the generation it was found for. */
-  private conditions(nodeClass: AksNodeClass, findings: ReadonlyMap<string, Finding>): Condition[] {
+  private conditions(
+    nodeClass: AksNodeClass,
+    findings: ReadonlyMap<string, Finding>,
+    images: readonly NodeImage[] = [],
+  ): Condition[] {
     const now = this.options.clock.now();
     const conditions = new ConditionSet(AKS_NODE_CLASS_CONDITIONS, nodeClass, now);
     for (const [type, finding] of findings) {
       if (isFailed(finding)) {
         const { reason, message } = conditionText(finding);
         conditions.setFalse(type, now, reason, message);
+      } else if (type === AksNodeClassConditions.imagesReady) {
+        conditions.setTrue(type, now, type, imagesMessage(nodeClass, images, now));
       } else conditions.setTrue(type, now);
     }
     return conditions.conditions;
@@ -253,10 +251,11 @@ function newerVersion(stored: string | undefined, served: string | undefined): s
   return stored;
 }
 
-function versionOf(imageId: string): string {
-  return /\/versions\/([^/]+)$/.exec(imageId)?.[1] ?? '';
-}
-
-function baseOf(imageId: string): string {
-  return imageId.replace(/\/versions\/[^/]+$/, '');
+/** Since when the class boots its images, and what came before: it stays until they change again. */
+function imagesMessage(nodeClass: AksNodeClass, images: readonly NodeImage[], now: number): string {
+  const before = nodeClass.status?.images ?? [];
+  const ids = (list: readonly NodeImage[]): string => list.map(({ id }) => id).join();
+  if (ids(before) !== ids(images)) return imagesSince(versionsOf(images), versionsOf(before), now);
+  const said = findCondition(nodeClass, AksNodeClassConditions.imagesReady);
+  return said?.status === 'True' ? (said.message ?? '') : '';
 }

@@ -1,3 +1,4 @@
+import { timestamp } from '../units/timestamp.ts';
 import type { Taint } from 'kubernetes-types/core/v1.js';
 import { Reasons } from '../api/conditionTypes.ts';
 import { formatTaint } from '../pods/taints.ts';
@@ -135,4 +136,10 @@ export function conditionText(cause: ConditionCause): ConditionText {
         `${cause.fields.join(' and ')} cannot be used in provision mode ${cause.provisionMode}; remove it, or use another provision mode.`,
       );
   }
+}
+
+/** Of a class whose images are ready. */
+export function imagesSince(versions: readonly string[], before: readonly string[], now: number): string {
+  const since = `boots ${versions.join(', ')} since ${timestamp(now)}`;
+  return before.length === 0 ? since : `${since}, before that ${before.join(', ')}`;
 }

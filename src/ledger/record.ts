@@ -97,13 +97,17 @@ export interface HintRecord {
   readonly took: string;
 }
 
-/** The images that a node class boots from now on, and what that does to the nodes that run. */
+/** The images that a node class boots from now on, or would boot, and what that does to the nodes that run. */
 export interface ImagesRecord {
   readonly kind: 'images';
   readonly nodeClass: string;
+  /** From now on, when the maintenance window opens, or if the class were pinned to them. */
+  readonly when: 'now' | 'window' | 'pinned';
   /** Versions, each once. */
   readonly from: readonly string[];
   readonly to: readonly string[];
+  /** The version of a preview that Azure does not publish for the class. */
+  readonly missing?: string;
   /** Whether the class names the version itself. */
   readonly pinned: boolean;
   /** How many of the class's NodeClaims run another image and drift. */

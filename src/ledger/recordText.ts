@@ -51,10 +51,19 @@ export function recordText(record: DecisionRecord): string {
   }
 }
 
-function imagesText({ nodeClass, from, to, pinned, drifting, claims }: ImagesRecord): string {
-  const before = from.length === 0 ? '' : ` instead of ${from.join(', ')}`;
-  const how = pinned ? ', as pinned' : '';
-  return `AKSNodeClass ${nodeClass} boots image ${to.join(', ') || '(none)'}${before}${how}; ${drifting} of ${countText(claims, 'NodeClaim')} drift`;
+function imagesText({ nodeClass, when, from, to, missing, pinned, drifting, claims }: ImagesRecord): string {
+  const name = `AKSNodeClass ${nodeClass}`;
+  if (missing !== undefined) return `${name} cannot be pinned to image ${missing}: Azure publishes none for it`;
+  const which = `image ${to.join(', ') || '(none)'}${from.length === 0 ? '' : ` instead of ${from.join(', ')}`}`;
+  const nodes = `${drifting} of ${countText(claims, 'NodeClaim')}`;
+  switch (when) {
+    case 'now':
+      return `${name} boots ${which}${pinned ? ', as pinned' : ''}; ${nodes} drift`;
+    case 'window':
+      return `${name} will boot ${which} when its maintenance window opens; ${nodes} will drift then`;
+    case 'pinned':
+      return `${name} would boot ${which} if it were pinned to it; ${nodes} would drift`;
+  }
 }
 
 function editText({ object, fields, outcome, nodes }: EditRecord): string {

@@ -3,15 +3,18 @@ import { Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { Finalizers } from '../../api/labels.ts';
 import type { NodeClassResult } from '../../azure/nodeClass.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { recordText } from '../../ledger/recordText.ts';
 import { nodeClassStatusController } from './controller.ts';
 
 let bench: Workbench;
+let ledger: Ledger;
 let asked: number;
 let result: NodeClassResult;
 
 beforeEach(async () => {
   asked = 0;
-  result = { status: { kubernetesVersion: '1.36.3' }, requeueAfter: 60_000, errors: [] };
+  result = { status: { kubernetesVersion: '1.36.3' }, previews: [], requeueAfter: 60_000, errors: [] };
   const resolver = {
     reconcileStatus: async () => {
       asked++;
@@ -19,9 +22,10 @@ beforeEach(async () => {
     },
   };
   bench = await Workbench.start({
-    controllers: ({ world, informers }) => [
-      nodeClassStatusController(world, informers.of(Kinds.AKSNodeClass), resolver),
-    ],
+    controllers: ({ world, informers }) => {
+      ({ ledger } = world);
+      return [nodeClassStatusController(world, informers.of(Kinds.AKSNodeClass), resolver)];
+    },
   });
 });
 afterEach(() => bench.close());
@@ -68,4 +72,48 @@ it('leaves a class that is being deleted alone', async () => {
   const before = asked;
   await bench.advance(600_000);
   expect(asked).toBe(before);
+});
+
+it('tells the ledger once which nodes images would drift, before they come, and again when they have', async () => {
+  const image = (version: string) => ({ id: `/images/2404gen2containerd/versions/${version}`, requirements: [] });
+  const said = () =>
+    ledger
+      .entries()
+      .filter(({ kind }) => kind === 'images')
+      .map((entry) => recordText(entry).replace('AKSNodeClass c ', ''));
+  result = { ...result, status: { images: [image('1')] } };
+  await bench.kube.create(Kinds.AKSNodeClass, {
+    metadata: { name: 'c' },
+    spec: { imageFamily: 'Ubuntu', osDiskSizeGB: 128 },
+  });
+  await bench.clock.idle();
+  const nodeClassRef = { group: 'karpenter.azure.com', kind: 'AKSNodeClass', name: 'c' };
+  const claim = await bench.kube.create(Kinds.NodeClaim, {
+    metadata: { name: 'a' },
+    spec: { nodeClassRef, requirements: [], resources: {}, expireAfter: 'Never' },
+  });
+  await bench.kube.replace(
+    Kinds.NodeClaim,
+    { ...claim, status: { imageID: image('1').id } },
+    { subresource: 'status' },
+  );
+  result = {
+    ...result,
+    previews: [
+      { when: 'window', images: [image('3')] },
+      { when: 'pinned', version: '2', images: [image('2')] },
+      { when: 'pinned', version: '0', images: [] },
+    ],
+  };
+  await bench.advance(61_000);
+  await bench.advance(61_000);
+  result = { ...result, status: { images: [image('3')] }, previews: [] };
+  await bench.advance(61_000);
+  expect(said()).toEqual([
+    'boots image 1; 0 of 0 NodeClaims drift',
+    'will boot image 3 instead of 1 when its maintenance window opens; 1 of 1 NodeClaim will drift then',
+    'would boot image 2 instead of 1 if it were pinned to it; 1 of 1 NodeClaim would drift',
+    'cannot be pinned to image 0: Azure publishes none for it',
+    'boots image 3 instead of 1; 1 of 1 NodeClaim drift',
+  ]);
 });

@@ -9,7 +9,7 @@ import { watch } from '../../kube/runtime/watch.ts';
 import { patchObject, patchStatus } from '../../kube/statusPatch.ts';
 import { claimsOfClass } from '../nodeclass-termination/claimsOfClass.ts';
 import type { World } from '../world/world.ts';
-import { imagesChange } from './imagesChange.ts';
+import { imagesChange, previewRecord } from './imagesRecords.ts';
 
 /** Writes the resolved status of each AKSNodeClass: version, images, subnet, and whether they are valid. */
 export function nodeClassStatusController(
@@ -17,7 +17,9 @@ export function nodeClassStatusController(
   nodeClasses: Informer<AksNodeClass>,
   resolver: Pick<AzureNodeClass, 'reconcileStatus'>,
 ): Controller {
-  const { kube, cluster } = world;
+  const { kube, cluster, ledger } = world;
+  /** What was said of images to come, by class: it is said again when it changes. */
+  const foretold = new Map<string, string>();
   return reconciler({
     ...world,
     name: 'nodeclass.status',
@@ -25,14 +27,22 @@ export function nodeClassStatusController(
     watches: [watch(nodeClasses)],
     reconcile: async (name, { signal }) => {
       const stored = nodeClasses.store.get({ name });
-      if (!stored || stored.metadata.deletionTimestamp) return undefined;
+      if (!stored || stored.metadata.deletionTimestamp) {
+        foretold.delete(name);
+        return undefined;
+      }
       const finalizers = [...new Set([...(stored.metadata.finalizers ?? []), Finalizers.nodeClassTermination])];
       const protectedClass = { ...stored, metadata: { ...stored.metadata, finalizers } };
       const nodeClass = await patchObject(kube, Kinds.AKSNodeClass, stored, protectedClass, { lock: true });
-      const { status, requeueAfter, errors } = await resolver.reconcileStatus(nodeClass, signal);
-      const change = imagesChange(nodeClass, status, claimsOfClass(cluster.claims(), name));
+      const { status, previews, requeueAfter, errors } = await resolver.reconcileStatus(nodeClass, signal);
+      const claims = claimsOfClass(cluster.claims(), name);
+      const change = imagesChange(nodeClass, status, claims);
       await patchStatus(kube, Kinds.AKSNodeClass, nodeClass, { ...nodeClass, status }, { lock: true });
-      if (change) world.ledger.append(change);
+      if (change) ledger.append(change);
+      const coming = previews.map((preview) => previewRecord(nodeClass, status, preview, claims));
+      const saying = JSON.stringify(coming.map(({ when, from, to, missing }) => [when, from, to, missing]));
+      if (coming.length > 0 && foretold.get(name) !== saying) coming.forEach((record) => ledger.append(record));
+      foretold.set(name, saying);
       if (errors.length > 0) throw errors[0];
       return { requeueAfter };
     },
