@@ -15,6 +15,7 @@ const HOST: BootedFrom = {
   resourceGroup: GROUP,
   subscriptionId: 'sub',
   architecture: 'amd64',
+  apiServerNames: ['cluster.hcp.southcentralus.azmk8s.io'],
 };
 
 function settings(more: Partial<AzureSettings> = {}): AzureSettings {

@@ -160,7 +160,9 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         nodeResourceGroup: cluster.nodeResourceGroup,
         clusterName: cluster.name,
         clusterResourceGroup: cluster.resourceGroup,
-        clusterEndpoint: api.url,
+        clusterEndpoint: cluster.apiServerName === '' ? api.url : `https://${cluster.apiServerName}:443`,
+        // The first cluster's network is what the options of this program say.
+        ...(cluster.name === arm.cluster.name ? {} : networkOf(cluster)),
         clusterCaPem: api.caPem,
         vnetSubnetId: arm.networkOf(cluster).subnetId,
         systemNamespace: 'kube-system',
@@ -333,6 +335,16 @@ function orStartAnew<T>(open: () => T): T {
     if (!(error instanceof UnusableStateError)) throw error;
     throw new NodewrightError('WorldUnusable', { problem: error.message }, { cause: error });
   }
+}
+
+/** How the nodes of a cluster are connected, as AKS was told. */
+function networkOf({ networkPlugin, networkPluginMode, networkDataplane, networkPolicy }: ManagedCluster) {
+  return {
+    networkPlugin: networkPlugin === 'none' ? networkPlugin : 'azure',
+    networkPluginMode: networkPluginMode === 'overlay' ? networkPluginMode : '',
+    networkDataplane: networkDataplane === 'cilium' ? networkDataplane : 'azure',
+    networkPolicy,
+  } as const;
 }
 
 /** Runs all until `signal` aborts or one of them fails; then stops the others and waits for them. */

@@ -53,8 +53,9 @@ export function bootProblem(vm: LocalVirtualMachine): string | undefined {
 
 function kubeletOf(vm: LocalVirtualMachine): ReturnType<typeof readStartScript> {
   const script = Buffer.from(vm.customData ?? '', 'base64').toString('utf8');
-  const { location, resourceGroup, architecture } = vm;
-  return readStartScript(script, { location, resourceGroup, architecture, subscriptionId: vm.id.split('/')[2] ?? '' });
+  const { location, resourceGroup, architecture, apiServerNames } = vm;
+  const subscriptionId = vm.id.split('/')[2] ?? '';
+  return readStartScript(script, { location, resourceGroup, architecture, subscriptionId, apiServerNames });
 }
 
 /** `key=value:effect,key:effect` */

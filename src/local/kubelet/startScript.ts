@@ -10,6 +10,8 @@ export interface BootedFrom {
   readonly subscriptionId: string;
   /** As in `kubernetes.io/arch`: of the hardware. */
   readonly architecture: string;
+  /** The names of AKS's API servers that the instance's network resolves. */
+  readonly apiServerNames: readonly string[];
 }
 
 export interface StartedKubelet {
@@ -42,8 +44,12 @@ const download = (name: string, needed: (minor: number) => boolean): Rule => ({
 
 const RULES: readonly Rule[] = [
   matches('KUBERNETES_VERSION', /^1\.\d+\.\d+/),
-  // The kubeconfig is written as https://<name>:443.
-  matches('API_SERVER_NAME', /^(?!-)[A-Za-z0-9.-]+$/),
+  // The kubeconfig is written as https://<name>:443. Addresses and names outside of AKS are reached by means of their own.
+  {
+    name: 'API_SERVER_NAME',
+    holds: (value, { apiServerNames }) =>
+      /^(?!-)[A-Za-z0-9.-]+$/.test(value) && (!value.endsWith('.azmk8s.io') || apiServerNames.includes(value)),
+  },
   { name: 'KUBE_CA_CRT', holds: (value) => decoded(value).startsWith('-----BEGIN CERTIFICATE-----') },
   matches('TLS_BOOTSTRAP_TOKEN', /^[a-z0-9]{6}\.[a-z0-9]{16}$/),
   is('ENABLE_TLS_BOOTSTRAPPING', 'true'),

@@ -1,8 +1,11 @@
 /** A VM as its simulated kubelet needs it. */
 import type { ArmContext } from '../armContext.ts';
+import { resolvableNames } from '../containerservice/apiServerNames.ts';
 import { listAt, objectAt, textAt } from '../jsonPath.ts';
 import type { NetworkInterfaces } from '../network/networkInterfaces.ts';
 import type { ArmResource } from '../resourceStore.ts';
+
+const MANAGED_CLUSTERS = 'Microsoft.ContainerService/managedClusters';
 
 export interface LocalVirtualMachine {
   readonly id: string;
@@ -26,6 +29,8 @@ export interface LocalVirtualMachine {
   /** Base64, as it was sent. */
   readonly customData: string | undefined;
   readonly privateIPAddress: string | undefined;
+  /** The names of API servers that its network resolves. */
+  readonly apiServerNames: readonly string[];
   readonly tags: Readonly<Record<string, string>>;
   readonly provisioningState: string;
   /** It was powered off by request. */
@@ -47,11 +52,12 @@ export function describeMachine(
   const image = objectAt(properties, 'storageProfile', 'imageReference');
   const diskSize = objectAt(properties, 'storageProfile', 'osDisk')['diskSizeGB'];
   const createdAt = hidden?.['createdAt'];
+  const resourceGroup = machine.id.split('/')[4] ?? '';
   return {
     id: machine.id,
     vmId: textAt(properties, 'vmId') ?? '',
     name: machine.name,
-    resourceGroup: machine.id.split('/')[4] ?? '',
+    resourceGroup,
     computerName: textAt(properties, 'osProfile', 'computerName') ?? machine.name,
     location: machine.location ?? context.location,
     zone: machine.zones?.[0],
@@ -65,11 +71,19 @@ export function describeMachine(
     imageId: textAt(image, 'communityGalleryImageId') ?? textAt(image, 'sharedGalleryImageId') ?? textAt(image, 'id'),
     customData: textAt(hidden, 'customData'),
     privateIPAddress: interfaces.primaryAddress(interfaceIds(machine)[0] ?? ''),
+    apiServerNames: context.store
+      .list(MANAGED_CLUSTERS)
+      .filter(({ properties: cluster }) => isSame(textAt(cluster, 'nodeResourceGroup'), resourceGroup))
+      .flatMap(({ properties: cluster }) => resolvableNames(cluster)),
     tags: machine.tags ?? {},
     provisioningState: textAt(properties, 'provisioningState') ?? '',
     isOff: textAt(hidden, 'told') === 'off',
     createdAt: typeof createdAt === 'number' ? createdAt : 0,
   };
+}
+
+function isSame(group: string | undefined, other: string): boolean {
+  return group?.toLowerCase() === other.toLowerCase();
 }
 
 export function interfaceIds(machine: ArmResource): readonly string[] {

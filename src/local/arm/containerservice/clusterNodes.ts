@@ -11,6 +11,7 @@ import type { ArmResource } from '../resourceStore.ts';
 import type { ArmRequest } from '../server/router.ts';
 import { VIRTUAL_MACHINES, type VirtualMachines } from '../virtualMachines.ts';
 import { aksError } from './aksError.ts';
+import { resolvableNames } from './apiServerNames.ts';
 import { renderNodeScript } from './nodeScript.ts';
 
 export interface ClusterNodesOptions {
@@ -199,6 +200,7 @@ export class ClusterNodes {
       },
       taints,
       bootstrapToken: NODE_TOKEN,
+      apiServerName: resolvableNames(cluster.properties)[0] ?? '',
       flags: {},
       variables: {
         RESOURCE_GROUP: groupOf(cluster),

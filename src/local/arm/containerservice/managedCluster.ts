@@ -1,6 +1,7 @@
 /** A managed cluster as the rest of the local AKS needs it. */
 import { textAt } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
+import { resolvableNames } from './apiServerNames.ts';
 
 export interface ManagedCluster {
   readonly resourceGroup: string;
@@ -8,6 +9,8 @@ export interface ManagedCluster {
   readonly location: string;
   readonly nodeResourceGroup: string;
   readonly kubernetesVersion: string;
+  /** By which nodes reach the API server. */
+  readonly apiServerName: string;
   readonly networkPlugin: string;
   readonly networkPluginMode: string;
   readonly networkDataplane: string;
@@ -27,6 +30,7 @@ export function managedClusterOf({ id, name, location, properties }: ArmResource
     location: location ?? '',
     nodeResourceGroup: textAt(properties, 'nodeResourceGroup') ?? '',
     kubernetesVersion: textAt(properties, 'currentKubernetesVersion') ?? '',
+    apiServerName: resolvableNames(properties)[0] ?? '',
     networkPlugin: network('networkPlugin'),
     networkPluginMode: network('networkPluginMode'),
     networkDataplane: network('networkDataplane'),

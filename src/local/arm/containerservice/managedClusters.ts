@@ -6,6 +6,7 @@ import { normalLocation } from '../resources/requestRules.ts';
 import type { Asked, ResourceKind, Wish } from '../resources/resourceKind.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
 import { aksError } from './aksError.ts';
+import { apiServerNames } from './apiServerNames.ts';
 import { checkUpgrade, resolveKubernetes } from './kubernetesVersions.ts';
 import { MAINTENANCE_KIND } from './maintenanceConfigurations.ts';
 import {
@@ -83,16 +84,14 @@ function clusterOf(wish: Wish, { provisioningUse }: ClusterHooks): JsonObject {
   const location = existing?.location ?? normalLocation(textAt(body, 'location') ?? context.location);
   const version = resolveKubernetes(textAt(given, 'kubernetesVersion') ?? textAt(before, 'kubernetesVersion'));
   checkUpgrade(textAt(before, 'kubernetesVersion') ?? '', version);
-  const merged = objectAt(merge(merge(DEFAULTS, before), given));
+  const { fqdn: _public, privateFQDN: _private, ...merged } = objectAt(merge(merge(DEFAULTS, before), given));
+  const dnsPrefix = textAt(merged, 'dnsPrefix') ?? name;
   const knowsProvisioning = knowsNodeProvisioning(wish.request.query.get('api-version') ?? '');
   const properties: JsonObject = {
     ...merged,
     kubernetesVersion: version,
     currentKubernetesVersion: version,
-    dnsPrefix: textAt(merged, 'dnsPrefix') ?? name,
-    fqdn:
-      textAt(before, 'fqdn') ??
-      `${textAt(merged, 'dnsPrefix') ?? name}-${context.random.uuid().slice(0, 8)}.hcp.${location}.azmk8s.io`,
+    dnsPrefix,
     nodeResourceGroup: nodeGroupOf(wish, location, given),
     resourceUID: textAt(before, 'resourceUID') ?? context.random.uuid(),
     identityProfile: before?.['identityProfile'] ?? {
@@ -101,6 +100,7 @@ function clusterOf(wish: Wish, { provisioningUse }: ClusterHooks): JsonObject {
     powerState: objectAt(before, 'powerState')['code'] === undefined ? { code: 'Running' } : before?.['powerState'],
     networkProfile: networkOf(objectAt(merged, 'networkProfile')),
     nodeProvisioningProfile: nodeProvisioningProfile(before, knowsProvisioning ? objectAt(provisioning) : {}),
+    ...apiServerNames({ before, properties: merged, dnsPrefix, location, random: context.random }),
     ...issuerOf(merged, location, context.random),
   };
   checkProvisioning(wish, id, properties, provisioningUse);

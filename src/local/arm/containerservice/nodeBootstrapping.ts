@@ -7,6 +7,7 @@ import { asText, at, listAt, objectAt, textAt, textsAt, type JsonObject } from '
 import type { ArmResource } from '../resourceStore.ts';
 import { ok, openRoute, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { MANAGED_CLUSTERS } from './managedClusters.ts';
+import { resolvableNames } from './apiServerNames.ts';
 import { renderNodeScript } from './nodeScript.ts';
 
 /** Where the bootstrapping server is, below the address of the local Azure. */
@@ -109,6 +110,7 @@ function customDataOf(context: ArmContext, cluster: ArmResource, profile: JsonOb
     },
     taints: ['nodeTaints', 'nodeInitializationTaints'].flatMap((member) => listAt(profile, member).map(String)),
     bootstrapToken: TOKEN_PLACEHOLDER,
+    apiServerName: resolvableNames(cluster.properties)[0] ?? '',
     flags: Object.fromEntries(flags),
     variables: {
       LOCATION: cluster.location ?? context.location,

@@ -13,6 +13,7 @@ export interface NodeScript {
   /** `key=value:effect` or `key:effect`. */
   readonly taints: readonly string[];
   readonly bootstrapToken: string;
+  readonly apiServerName: string;
   /** Kubelet flags that the profile sets, by name. */
   readonly flags: Readonly<Record<string, string>>;
   /** Any further variables. */
@@ -55,6 +56,7 @@ export function renderNodeScript(node: NodeScript): string {
     ...gpuVariables(node.nvidia),
     ...node.variables,
     KUBERNETES_VERSION: node.kubernetesVersion,
+    API_SERVER_NAME: node.apiServerName,
     TLS_BOOTSTRAP_TOKEN: node.bootstrapToken,
     KUBELET_FLAGS: sorted(flags)
       .map(([name, value]) => `--${name}=${value}`)
@@ -74,7 +76,6 @@ export function renderNodeScript(node: NodeScript): string {
 }
 
 const FIXED: Readonly<Record<string, string>> = {
-  API_SERVER_NAME: 'local.hcp.azmk8s.io',
   KUBE_CA_CRT: base64(AUTHORITY),
   ENABLE_TLS_BOOTSTRAPPING: 'true',
   ENABLE_SECURE_TLS_BOOTSTRAPPING: 'false',

@@ -1,0 +1,36 @@
+/** The names of a cluster's API server: one that everybody can resolve, and one of its own network where it is private. */
+import type { ArmContext } from '../armContext.ts';
+import { at, textAt, type JsonObject } from '../jsonPath.ts';
+import { aksError } from './aksError.ts';
+
+interface NamedCluster {
+  readonly before: JsonObject | undefined;
+  readonly properties: JsonObject;
+  readonly dnsPrefix: string;
+  readonly location: string;
+  readonly random: ArmContext['random'];
+}
+
+const isPrivate = (properties: JsonObject | undefined): boolean =>
+  at(properties, 'apiServerAccessProfile', 'enablePrivateCluster') === true;
+
+/** Without a DNS zone there is no private name; the public one then leads to the private address. */
+export function apiServerNames({ before, properties, dnsPrefix, location, random }: NamedCluster): JsonObject {
+  if (before !== undefined && isPrivate(before) !== isPrivate(properties)) {
+    const path = 'properties.apiServerAccessProfile.enablePrivateCluster';
+    throw aksError(400, 'PropertyChangeNotAllowed', `Changing property '${path}' is not allowed.`);
+  }
+  const prefix = (): string => `${dnsPrefix}-${random.uuid().slice(0, 8)}`;
+  const fqdn = textAt(before, 'fqdn') ?? `${prefix()}.hcp.${location}.azmk8s.io`;
+  if (!isPrivate(properties)) return { fqdn };
+  const access = (member: string): unknown => at(properties, 'apiServerAccessProfile', member);
+  const hasZone = String(access('privateDNSZone') ?? 'system').toLowerCase() !== 'none';
+  const hasPublicName = !hasZone || access('enablePrivateClusterPublicFQDN') !== false;
+  const privateFQDN = textAt(before, 'privateFQDN') ?? `${prefix()}.${random.uuid()}.privatelink.${location}.azmk8s.io`;
+  return { ...(hasPublicName && { fqdn }), ...(hasZone && { privateFQDN }) };
+}
+
+/** Of those, the ones that nodes can resolve, the best first. */
+export function resolvableNames(properties: JsonObject | undefined): readonly string[] {
+  return [textAt(properties, 'privateFQDN'), textAt(properties, 'fqdn')].filter((name) => name !== undefined);
+}
