@@ -18,7 +18,7 @@ import { firstPlanned } from '../cloud/plannedOfferings.ts';
 import type { Log } from '../kube/log.ts';
 import type { Counter, MetricsRegistry } from '../kube/metrics.ts';
 import { formatResources, type Resources } from '../units/resources.ts';
-import type { AzureSettings } from './azureSettings.ts';
+import { createsAksMachines, type AzureSettings } from './azureSettings.ts';
 import { isCurrent } from './classSettings.ts';
 import { driftOf } from './drift.ts';
 import { selectImage, type NodeImage } from './images.ts';
@@ -229,7 +229,8 @@ export class AzureCloudProvider implements CloudProvider {
     const interpret = (error: unknown): Error => {
       // What a reservation cannot deliver says nothing about what is sold freely.
       const marks = offering.reservationId === undefined ? unavailable : new UnavailableOfferings(clock);
-      const known = interpretLaunchFailure(error, { sku, offering, location: settings.location }, marks);
+      const attempted = { sku, offering, location: settings.location, isAksMachine: createsAksMachines(settings) };
+      const known = interpretLaunchFailure(error, attempted, marks);
       if (offering.reservationId !== undefined && isOfferingFailure(known))
         reservations?.exhaust(offering.reservationId);
       return known;

@@ -121,13 +121,99 @@ describe('what a failed launch teaches', () => {
   ])('%s', async (_name, error, zone, reason, expected, duration) => {
     const clock = new VirtualClock(0);
     const unavailable = new UnavailableOfferings(clock);
-    const attempt = { sku: MIDDLE, offering: offeringIn(zone), location: 'eastus' };
+    const attempt = { sku: MIDDLE, offering: offeringIn(zone), location: 'eastus', isAksMachine: false };
     const result = interpretLaunchFailure(error, attempt, unavailable);
     const name = reason === undefined ? 'InsufficientCapacityError' : 'LaunchError';
     expect({ name: result.name, reason: (result as { reason?: string }).reason }).toEqual({ name, reason });
     expect(blocked(unavailable, MIDDLE)).toEqual(expected);
     expect(blocked(unavailable, LARGE)).toEqual(expected);
     expect(blocked(unavailable, SMALL)).toEqual([]);
+    await clock.advance(duration - 1);
+    expect(blocked(unavailable, MIDDLE)).toEqual(expected);
+    await clock.advance(1);
+    expect(blocked(unavailable, MIDDLE)).toEqual([]);
+  });
+
+  const everywhere = [
+    'on-demand eastus-1',
+    'spot eastus-1',
+    'on-demand eastus-2',
+    'spot eastus-2',
+    'on-demand 0',
+    'spot 0',
+  ];
+  const unsupported = { code: 'BadRequest', message: "size 'x' is not supported for subscription s in location 'l'." };
+  it.each<[string, object, Offering, boolean, string, string[], number]>([
+    [
+      'spot that is not available',
+      { code: 'SkuNotAvailable', message: 'no' },
+      offeringIn('eastus-1', 'spot'),
+      false,
+      'SKUNotAvailable',
+      ['spot eastus-1', 'spot eastus-2'],
+      HOUR,
+    ],
+    [
+      'a size that is not available without a zone',
+      { code: 'SkuNotAvailable', message: 'no' },
+      offeringIn('0'),
+      false,
+      'SKUNotAvailable',
+      ['on-demand 0'],
+      23 * HOUR,
+    ],
+    [
+      'no room without a zone',
+      { code: 'AllocationFailed', message: 'no' },
+      offeringIn('0', 'spot'),
+      false,
+      'AllocationFailure',
+      ['on-demand 0', 'spot 0'],
+      HOUR,
+    ],
+    [
+      'family quota of spot',
+      quota('Family Cores quota, Current Limit: 0, Current Usage: 0'),
+      offeringIn('eastus-2', 'spot'),
+      false,
+      'SubscriptionQuotaReached',
+      ['spot eastus-1', 'spot eastus-2', 'spot 0'],
+      HOUR,
+    ],
+    [
+      'a size that AKS does not support',
+      { code: 'VMSizeNotSupported', message: 'no' },
+      offeringIn('eastus-1'),
+      true,
+      'SKUNotAvailable',
+      everywhere,
+      23 * HOUR,
+    ],
+    [
+      'a size that AKS does not support here',
+      unsupported,
+      offeringIn('0', 'spot'),
+      true,
+      'SKUNotAvailable',
+      everywhere,
+      23 * HOUR,
+    ],
+    ['the same said of a VM', unsupported, offeringIn('eastus-1'), false, 'CreateInstanceFailed', [], 1],
+    [
+      'another bad request',
+      { code: 'BadRequest', message: 'no' },
+      offeringIn('eastus-1'),
+      true,
+      'CreateInstanceFailed',
+      [],
+      1,
+    ],
+  ])('%s', async (_name, error, offering, isAksMachine, reason, expected, duration) => {
+    const clock = new VirtualClock(0);
+    const unavailable = new UnavailableOfferings(clock);
+    const attempt = { sku: MIDDLE, offering, location: 'eastus', isAksMachine };
+    expect(interpretLaunchFailure(error, attempt, unavailable)).toMatchObject({ reason });
+    expect(blocked(unavailable, LARGE)).toEqual(expected);
     await clock.advance(duration - 1);
     expect(blocked(unavailable, MIDDLE)).toEqual(expected);
     await clock.advance(1);
@@ -147,7 +233,7 @@ describe('what a failed launch teaches', () => {
 
   it('blocks all spot when its quota is used up', () => {
     const unavailable = new UnavailableOfferings(new VirtualClock(0));
-    const attempt = { sku: MIDDLE, offering: offeringIn('eastus-1', 'spot'), location: 'eastus' };
+    const attempt = { sku: MIDDLE, offering: offeringIn('eastus-1', 'spot'), location: 'eastus', isAksMachine: false };
     interpretLaunchFailure(quota('LowPriorityCores quota'), attempt, unavailable);
     expect(blocked(unavailable, SMALL)).toEqual(['spot eastus-1', 'spot eastus-2', 'spot 0']);
   });

@@ -12,6 +12,14 @@ export interface AzureFailure {
   readonly statusCode: number | undefined;
 }
 
+export interface FailedAttempt {
+  readonly sku: Sku;
+  readonly offering: Offering;
+  readonly location: string;
+  /** Whether AKS was asked for a machine, not compute for a VM. */
+  readonly isAksMachine: boolean;
+}
+
 interface Attempt {
   readonly sku: Sku;
   readonly zone: string;
@@ -30,6 +38,8 @@ interface Rule {
   readonly capacityTypes?: (attempt: Attempt) => readonly CapacityType[];
   readonly duration?: (attempt: Attempt, message: string) => number;
   readonly allSpot?: true;
+  /** Said by AKS of machines that it is to make. */
+  readonly aksOnly?: true;
 }
 
 const MINUTE = 60_000;
@@ -55,7 +65,7 @@ const RULES: readonly Rule[] = [
     reason: 'SubscriptionQuotaReached',
     zones: allZones,
     capacityTypes: sameType,
-    duration: (_attempt, message) => (/Current Limit: 0\b/.test(message) ? HOUR : 10 * MINUTE),
+    duration: (_attempt, message) => (message.includes('Current Limit: 0') ? HOUR : 10 * MINUTE),
   },
   {
     code: 'SkuNotAvailable',
@@ -96,6 +106,7 @@ const RULES: readonly Rule[] = [
   // What AKS says before it asks compute.
   {
     code: 'VMSizeNotSupported',
+    aksOnly: true,
     reason: 'SKUNotAvailable',
     zones: allZones,
     capacityTypes: bothTypes,
@@ -104,6 +115,7 @@ const RULES: readonly Rule[] = [
   {
     code: 'BadRequest',
     text: /is not supported for subscription/,
+    aksOnly: true,
     reason: 'SKUNotAvailable',
     zones: allZones,
     capacityTypes: bothTypes,
@@ -121,13 +133,16 @@ export function isOfferingFailure(error: unknown): boolean {
 /** Remembers what the failure teaches, and returns the error to throw. */
 export function interpretLaunchFailure(
   error: unknown,
-  attempted: { readonly sku: Sku; readonly offering: Offering; readonly location: string },
+  attempted: FailedAttempt,
   unavailable: UnavailableOfferings,
 ): Error {
   const failure = describeFailure(error);
-  const rule = RULES.find(({ code, text }) => code === failure.code && (text?.test(failure.message) ?? true));
+  const { sku, offering, location, isAksMachine } = attempted;
+  const rule = RULES.find(
+    ({ code, text, aksOnly = false }) =>
+      code === failure.code && (text?.test(failure.message) ?? true) && (isAksMachine || !aksOnly),
+  );
   if (rule === undefined) return new LaunchError(UNCLASSIFIED, failure.message, { cause: error });
-  const { sku, offering, location } = attempted;
   const zones = zonesOf(sku, location);
   const attempt: Attempt = {
     sku,
