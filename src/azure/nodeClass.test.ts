@@ -133,7 +133,7 @@ describe('a new image release', () => {
       return previews.map(({ when, version, images }) => [
         when,
         version,
-        ...versionsOf({ ...old, status: { images } }),
+        ...versionsOf({ ...old, status: { images: [...images] } }),
       ]);
     };
     expect(await previewsOf({})).toEqual([['window', undefined, NEWEST]]);

@@ -23,9 +23,10 @@ export function apiServerNames({ before, properties, dnsPrefix, location, random
   const prefix = (): string => `${dnsPrefix}-${random.uuid().slice(0, 8)}`;
   const fqdn = textAt(before, 'fqdn') ?? `${prefix()}.hcp.${location}.azmk8s.io`;
   if (!isPrivate(properties)) return { fqdn };
-  const access = (member: string): unknown => at(properties, 'apiServerAccessProfile', member);
-  const hasZone = String(access('privateDNSZone') ?? 'system').toLowerCase() !== 'none';
-  const hasPublicName = !hasZone || access('enablePrivateClusterPublicFQDN') !== false;
+  const zone = textAt(properties, 'apiServerAccessProfile', 'privateDNSZone') ?? 'system';
+  const hasZone = zone.toLowerCase() !== 'none';
+  const hasPublicName =
+    !hasZone || at(properties, 'apiServerAccessProfile', 'enablePrivateClusterPublicFQDN') !== false;
   const privateFQDN = textAt(before, 'privateFQDN') ?? `${prefix()}.${random.uuid()}.privatelink.${location}.azmk8s.io`;
   return { ...(hasPublicName && { fqdn }), ...(hasZone && { privateFQDN }) };
 }
