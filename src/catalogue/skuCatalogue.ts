@@ -4,6 +4,7 @@
  */
 import { PRICE_REGIONS, PRICE_TABLE } from './priceTable.ts';
 import { SKU_SERIES } from './skuSeries.ts';
+import { earlierSeries } from './series/earlier.ts';
 import type { SkuSeries } from './series/skuSeriesRow.ts';
 
 interface SkuCapability {
@@ -44,38 +45,49 @@ const GIB = 2 ** 30;
 export class SkuCatalogue {
   readonly location: string;
   private readonly sizes: ReadonlyMap<string, CatalogueSize>;
+  private readonly earlier: ReadonlyMap<string, CatalogueSize>;
 
   constructor(location: string, zones: readonly string[] = ['1', '2', '3']) {
     this.location = location;
-    const prices = pricesOf(location);
-    const sizes = new Map<string, CatalogueSize>();
-    for (const series of SKU_SERIES) {
-      for (const cpus of series.cpus) {
-        const size = sizeName(series, cpus);
-        const price = prices.get(size);
-        if (price === undefined) continue;
-        const offered = (series.zones ?? zones).filter((zone) => zones.includes(zone));
-        const entry = {
-          sku: skuOf(series, cpus, location, offered),
-          vCPUs: cpus,
-          memoryGiB: memoryOf(series, cpus),
-          zones: offered,
-          price,
-        };
-        sizes.set(entry.sku.name.toLowerCase(), entry);
-      }
-    }
-    this.sizes = sizes;
+    this.sizes = sizesOf(SKU_SERIES, location, zones);
+    this.earlier = sizesOf(earlierSeries, location, zones);
   }
 
   all(): readonly CatalogueSize[] {
     return [...this.sizes.values()];
   }
 
-  /** By name, `Standard_D2s_v5`, in any case. */
+  /** By name, `Standard_D2s_v5`, in any case. Also one of an earlier generation, which `all` does not have. */
   find(name: string): CatalogueSize | undefined {
-    return this.sizes.get(name.toLowerCase());
+    return this.sizes.get(name.toLowerCase()) ?? this.earlier.get(name.toLowerCase());
   }
+}
+
+/** By lower-case name. */
+function sizesOf(
+  table: readonly SkuSeries[],
+  location: string,
+  zones: readonly string[],
+): ReadonlyMap<string, CatalogueSize> {
+  const prices = pricesOf(location);
+  const sizes = new Map<string, CatalogueSize>();
+  for (const series of table) {
+    for (const cpus of series.cpus) {
+      const size = sizeName(series, cpus);
+      const price = prices.get(size);
+      if (price === undefined) continue;
+      const offered = (series.zones ?? zones).filter((zone) => zones.includes(zone));
+      const entry = {
+        sku: skuOf(series, cpus, location, offered),
+        vCPUs: cpus,
+        memoryGiB: memoryOf(series, cpus),
+        zones: offered,
+        price,
+      };
+      sizes.set(entry.sku.name.toLowerCase(), entry);
+    }
+  }
+  return sizes;
 }
 
 export const CATALOGUE_LOCATIONS: readonly string[] = PRICE_REGIONS;

@@ -146,6 +146,7 @@ export function createServices(options: ServicesOptions): Services {
     ...IDENTITY_KINDS,
     ...clusterKinds({
       layOut: (cluster) => clusters.layOut(cluster),
+      checkPools: (cluster, wish) => clusters.checkPools(pools, cluster, wish),
       putPools: (cluster, wish) => clusters.putPools(pools, cluster, wish),
       tearDown: (group) => clusters.empty(group, true),
       provisioningUse: ({ id, name }) => options.provisioningUse({ resourceGroup: id.split('/')[4] ?? '', name }),

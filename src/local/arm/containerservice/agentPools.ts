@@ -62,6 +62,11 @@ export class AgentPools {
     return found;
   }
 
+  /** Throws when the cluster cannot have such a pool. */
+  check(cluster: ArmResource, name: string, given: JsonObject): void {
+    this.propertiesOf(cluster, name, given, this.context.store.find(`${cluster.id}/agentPools/${name}`));
+  }
+
   /** Puts a pool as part of its cluster or by itself; its nodes follow. */
   write(cluster: ArmResource, name: string, given: JsonObject): ArmResource {
     const { store, random } = this.context;
@@ -234,7 +239,14 @@ export class AgentPools {
         textAt(before, 'orchestratorVersion') ??
         textAt(cluster.properties, 'kubernetesVersion'),
     );
-    const common = { ...before, ...given, mode, orchestratorVersion: version, currentOrchestratorVersion: version };
+    const merged: JsonObject = {
+      ...before,
+      ...given,
+      mode,
+      orchestratorVersion: version,
+      currentOrchestratorVersion: version,
+    };
+    const common = merged['enableAutoScaling'] === true ? merged : withoutBounds(merged);
     if (mode === 'Machines')
       return { type: 'VirtualMachines', osType: 'Linux', ...common, powerState: { code: 'Running' } };
     const size = textAt(common, 'vmSize') ?? 'Standard_D4ds_v5';
@@ -293,6 +305,12 @@ function wished(given: JsonObject): JsonObject {
   const isOpen = ([name, value]: [string, unknown]): boolean =>
     value === null || value === '' || (value === 0 && (name === 'osDiskSizeGB' || name === 'maxPods'));
   return Object.fromEntries(Object.entries(given).filter((entry) => !isOpen(entry)));
+}
+
+/** Those of the cluster autoscaler go with it. */
+function withoutBounds(properties: JsonObject): JsonObject {
+  const { minCount: _least, maxCount: _most, ...rest } = properties;
+  return rest;
 }
 
 function show(pool: ArmResource): object {

@@ -42,8 +42,8 @@ function handOut(
     const words = 'Getting static credential is not allowed because this cluster is set to disable local accounts.';
     throw aksError(400, 'BadRequest', words);
   }
-  const suffix = role === 'clusterAdmin' ? '-admin' : '';
-  const names = { cluster: name, user: `${role}_${group}_${name}`, context: `${name}${suffix}` };
+  // `az` adds `-admin` to the context of an admin.
+  const names = { cluster: name, user: `${role}_${group}_${name}`, context: name };
   const text = kubeconfig({ resourceGroup: group, name }, names);
   if (text === undefined) {
     throw aksError(409, 'OperationNotAllowed', `The API server of cluster '${name}' does not listen yet.`);

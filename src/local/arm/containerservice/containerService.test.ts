@@ -188,6 +188,26 @@ describe('the container service through @azure/arm-containerservice', () => {
     expect(changed).toMatchObject({ status: 400, body: { code: 'OperationNotAllowed' } });
   });
 
+  it('makes nothing of a cluster whose pools it refuses, and forgets the bounds of an autoscaler that is off', async () => {
+    const { managedClusters, agentPools } = fixture.containers;
+    const pool = { name: 'one', mode: 'System', count: 1, vmSize: 'Standard_X1' };
+    const wanted = { location: 'eastus', dnsPrefix: 'refused', agentPoolProfiles: [pool] };
+    await expect(managedClusters.createOrUpdate('local', 'refused', wanted, POLL)).rejects.toMatchObject({
+      code: 'VMSizeNotSupported',
+    });
+    await expect(managedClusters.get('local', 'refused')).rejects.toMatchObject({ code: 'ResourceNotFound' });
+    // The size that older versions of the Azure CLI ask for.
+    const size = { vmSize: 'Standard_DS2_v2', count: 1 };
+    const made = { ...wanted, agentPoolProfiles: [{ ...pool, ...size }] };
+    await managedClusters.createOrUpdate('local', 'refused', made, POLL);
+    const scaled = { ...size, mode: 'User', enableAutoScaling: true, minCount: 1, maxCount: 3 };
+    await agentPools.createOrUpdate('local', 'refused', 'bounds', scaled, POLL);
+    const fixed = await agentPools.createOrUpdate('local', 'refused', 'bounds', { enableAutoScaling: false }, POLL);
+    expect(fixed).toMatchObject({ ...size, enableAutoScaling: false });
+    expect([fixed.minCount, fixed.maxCount]).toEqual([undefined, undefined]);
+    await managedClusters.delete('local', 'refused', POLL);
+  });
+
   it('refuses a machine at once for its size, and later for want of quota', async () => {
     expect(await put('m-x', machine({ hardware: { vmSize: 'Standard_X1' } }))).toMatchObject({
       status: 400,
@@ -275,7 +295,7 @@ describe('the container service through @azure/arm-containerservice', () => {
       const read = ({ kubeconfigs = [] }: { kubeconfigs?: { name?: string; value?: Uint8Array }[] }): unknown =>
         kubeconfigs.map(({ name, value }) => [name, JSON.parse(Buffer.from(value ?? []).toString()) as unknown]);
       expect(read(await served.listClusterAdminCredentials('local', 'local'))).toEqual([
-        ['clusterAdmin', { cluster: 'local', user: 'clusterAdmin_local_local', context: 'local-admin' }],
+        ['clusterAdmin', { cluster: 'local', user: 'clusterAdmin_local_local', context: 'local' }],
       ]);
       expect(read(await served.listClusterUserCredentials('LOCAL', 'Local'))).toEqual([
         ['clusterUser', { cluster: 'local', user: 'clusterUser_LOCAL_local', context: 'local' }],

@@ -144,6 +144,13 @@ export class LocalClusters {
     return { subnetId, virtualNetworkId: subnetId.split('/').slice(0, -2).join('/') };
   }
 
+  checkPools(pools: AgentPools, cluster: ArmResource, { body }: Wish): void {
+    for (const profile of listAt(body, 'properties', 'agentPoolProfiles')) {
+      const { name, ...given } = objectAt(profile);
+      pools.check(cluster, typeof name === 'string' ? name : '', given);
+    }
+  }
+
   /** Pools that the cluster's body names are written; others stay. */
   putPools(pools: AgentPools, cluster: ArmResource, { body, context }: Wish): void {
     for (const profile of listAt(body, 'properties', 'agentPoolProfiles')) {

@@ -26,6 +26,8 @@ export const CONTAINER_SERVICE = 'Microsoft.ContainerService';
 export interface ClusterHooks {
   /** Makes the group and the network of a cluster's nodes, when they are not there. */
   readonly layOut: (cluster: ArmResource) => void;
+  /** Throws when the cluster cannot have the agent pools that its body names. */
+  readonly checkPools: (cluster: ArmResource, wish: Wish) => void;
   /** Brings the agent pools to what the cluster's body says. */
   readonly putPools: (cluster: ArmResource, wish: Wish) => void;
   /** Removes the group with everything in it. */
@@ -77,7 +79,7 @@ export function clusterKinds(hooks: ClusterHooks): readonly ResourceKind[] {
   ];
 }
 
-function clusterOf(wish: Wish, { provisioningUse }: ClusterHooks): JsonObject {
+function clusterOf(wish: Wish, { provisioningUse, checkPools }: ClusterHooks): JsonObject {
   const { context, existing, name, id, body } = wish;
   const before = existing?.properties;
   const { agentPoolProfiles: _pools, nodeProvisioningProfile: provisioning, ...given } = objectAt(body, 'properties');
@@ -104,6 +106,8 @@ function clusterOf(wish: Wish, { provisioningUse }: ClusterHooks): JsonObject {
     ...issuerOf(merged, location, context.random),
   };
   checkProvisioning(wish, id, properties, provisioningUse);
+  // Before anything is stored: a cluster whose pools are refused is not there.
+  checkPools({ id, name, type: MANAGED_CLUSTERS, etag: '', location, properties }, wish);
   return properties;
 }
 

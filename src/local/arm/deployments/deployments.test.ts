@@ -184,6 +184,8 @@ describe('deployments of templates', () => {
       error: { code: 'DeploymentFailed', details: [{ code: 'OperationNotAllowed' }] },
     });
     const operations = await fixture.ask(pathOf(`deployment${made}`, '/operations'));
+    const asked = `resourcegroups/west/deployments/deployment${made}/operations?${VERSION}`;
+    expect((await fixture.ask(asked)).body).toEqual(operations.body);
     expect(operations.body).toMatchObject({
       value: [{ properties: { provisioningState: 'Failed', statusCode: '400' } }],
     });

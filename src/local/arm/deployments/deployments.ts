@@ -14,6 +14,8 @@ const DEPLOYMENTS = 'Microsoft.Resources/deployments';
 const OPERATIONS = 'Microsoft.Resources/deployments/operations';
 const COLLECTION = '/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Resources/deployments';
 const ITEM = `${COLLECTION}/{name}`;
+/** As older clients ask, without a provider. */
+const ITEM_OF_GROUP = '/subscriptions/{subscription}/resourceGroups/{group}/deployments/{name}';
 /** Milliseconds that a deployment is said to take; clients ask again by it. */
 const EXPECTED = 2_000;
 const MODES: readonly string[] = ['Incremental', 'Complete'];
@@ -41,6 +43,8 @@ export class Deployments {
 
   routes(): readonly Route[] {
     const { context } = this;
+    const listOperations: Route['handle'] = (request) =>
+      listed(context.store.children(this.find(request).id, OPERATIONS).map(operationOf));
     return [
       route('deployments.list', 'GET', COLLECTION, (request) =>
         paged(context, request, context.store.list(DEPLOYMENTS, request.parameters['group'] ?? ''), show),
@@ -56,9 +60,8 @@ export class Deployments {
       route('deployments.exportTemplate', 'POST', `${ITEM}/exportTemplate`, (request) =>
         ok({ template: this.find(request).hidden?.['template'] ?? {} }),
       ),
-      route('deploymentOperations.list', 'GET', `${ITEM}/operations`, (request) =>
-        listed(context.store.children(this.find(request).id, OPERATIONS).map(operationOf)),
-      ),
+      route('deploymentOperations.list', 'GET', `${ITEM}/operations`, listOperations),
+      route('deploymentOperations.listOfGroup', 'GET', `${ITEM_OF_GROUP}/operations`, listOperations),
     ];
   }
 

@@ -46,6 +46,14 @@ describe('subscriptions, groups and resources of any type', () => {
       code: 'InvalidResourceNamespace',
     });
     expect((await collect(fixture.resources.providers.list())).length).toBeGreaterThan(4);
+    const service = { namespace: 'Microsoft.ContainerService', registrationState: 'Registered' };
+    expect(await fixture.resources.providers.get('Microsoft.ContainerService')).toMatchObject(service);
+    expect(await fixture.resources.providers.register('Microsoft.ContainerService')).toMatchObject(service);
+    // The versions are those of ARM, whatever the provider's own are.
+    expect(await fixture.ask('providers/Microsoft.ContainerService?api-version=2021-04-01')).toMatchObject({
+      status: 200,
+      body: service,
+    });
   });
 
   it('makes groups, and deletes them with all that is in them', async () => {

@@ -37,6 +37,11 @@ export function subscriptionRoutes(context: ArmContext, { tenantId, types }: Sub
     displayName: 'nodewright local',
     tenantCategory: 'Home',
   };
+  const providerNamed: Route['handle'] = ({ parameters: { namespace = '' } }) => {
+    const known = NAMESPACES.find((each) => each.toLowerCase() === namespace.toLowerCase());
+    if (known === undefined) throw refusal('InvalidResourceNamespace', { namespace });
+    return ok(providerOf(subscriptionId, known, types));
+  };
   return [
     route('subscriptions.list', 'GET', '/subscriptions', () => listed([subscription])),
     route('subscriptions.get', 'GET', SUBSCRIPTION, () => ok(subscription)),
@@ -47,11 +52,9 @@ export function subscriptionRoutes(context: ArmContext, { tenantId, types }: Sub
     route('providers.list', 'GET', `${SUBSCRIPTION}/providers`, () =>
       listed(NAMESPACES.map((namespace) => providerOf(subscriptionId, namespace, types))),
     ),
-    route('providers.get', 'GET', `${SUBSCRIPTION}/providers/{namespace}`, ({ parameters: { namespace = '' } }) => {
-      const known = NAMESPACES.find((each) => each.toLowerCase() === namespace.toLowerCase());
-      if (known === undefined) throw refusal('InvalidResourceNamespace', { namespace });
-      return ok(providerOf(subscriptionId, known, types));
-    }),
+    route('providers.get', 'GET', `${SUBSCRIPTION}/providers/{namespace}`, providerNamed),
+    // All of them are registered from the start.
+    route('providers.register', 'POST', `${SUBSCRIPTION}/providers/{namespace}/register`, providerNamed),
   ];
 }
 

@@ -26,6 +26,10 @@ export function parseResourcePath(path: string): ResourcePath {
     return { subscription, group, namespace: undefined, type: own, names: [], tail: undefined };
   }
   const rest = segments.slice(provider + 2);
+  // The registration of a provider is ARM's own object, too.
+  if (rest.length === 0 || (rest.length === 1 && rest[0]?.toLowerCase() === 'register')) {
+    return { subscription, group, namespace: undefined, type: 'subscriptions/providers', names: [], tail: rest[0] };
+  }
   const types: string[] = [];
   const names: string[] = [];
   for (let index = 0; index + 1 < rest.length; index += 2) {
