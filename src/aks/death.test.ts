@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dying } from '../../test/fixtures/local/dyingContext.ts';
 import { VirtualCluster } from '../../test/fixtures/local/virtualCluster.ts';
 import { Kinds } from '../api/kinds.ts';
+import { ignoreNotFound } from '../kube/errors.ts';
 import { disableSteps } from './disable.ts';
 import { enableSteps, managedSteps, type AksContext } from './enable.ts';
 import { areInstalled, RELEASE } from './installSteps.ts';
@@ -12,7 +13,8 @@ import { changeCluster, readCluster } from './managedCluster.ts';
 import { renderChart } from './renderChart.ts';
 import { aksStatus } from './status.ts';
 import { runSteps, type Step } from './step.ts';
-import { toManagedSteps } from './takeover.ts';
+import { fromKarpenterSteps, toManagedSteps } from './takeover.ts';
+import { toSelfHostedSteps } from './toSelfHosted.ts';
 
 const CHART = join(import.meta.dirname, '../../charts/nodewright');
 const ROLE = JSON.parse(readFileSync(join(CHART, 'azure-role.json'), 'utf8')) as { readonly Actions: string[] };
@@ -22,6 +24,12 @@ const GIVEN_BACK: { isRefused: boolean; replicas: number; owners: readonly (stri
   isRefused: true,
   replicas: 2,
   owners: ['karpenter-crd'],
+};
+/** Karpenter when nodewright has not started in its place. */
+const NOT_STARTED: { isLate: boolean; karpenter: number | undefined; nodewright: number | undefined } = {
+  isLate: true,
+  karpenter: 2,
+  nodewright: undefined,
 };
 const KARPENTER = { name: 'karpenter', namespace: 'kube-system' };
 
@@ -68,6 +76,37 @@ describe('a command that dies', { timeout: 600_000 }, () => {
       await cluster.kube.patch(Kinds.NodePool, { name }, { type: 'merge', body });
     }
   };
+  /** A Karpenter as its chart installs it, which owns the definitions. */
+  const runKarpenter = async (): Promise<void> => {
+    const helm = { 'meta.helm.sh/release-name': 'karpenter-crd', 'meta.helm.sh/release-namespace': 'kube-system' };
+    for (const { metadata } of (await cluster.kube.list(Kinds.CustomResourceDefinition)).items) {
+      const body = { metadata: { labels: { 'app.kubernetes.io/managed-by': 'Helm' }, annotations: helm } };
+      await cluster.kube.patch(Kinds.CustomResourceDefinition, { name: metadata.name }, { type: 'merge', body });
+    }
+    const account = { name: 'karpenter-sa', namespace: 'kube-system' };
+    if ((await ignoreNotFound(cluster.kube.get(Kinds.ServiceAccount, account))) === undefined)
+      await cluster.kube.create(Kinds.ServiceAccount, { metadata: account });
+    const labels = { app: 'karpenter' };
+    await cluster.kube.create(Kinds.Deployment, {
+      metadata: KARPENTER,
+      spec: {
+        replicas: 2,
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: { serviceAccountName: account.name, containers: [{ name: 'controller', image: 'karpenter:1' }] },
+        },
+      },
+    });
+  };
+  const owners = async () => {
+    const { items } = await cluster.kube.list(Kinds.CustomResourceDefinition);
+    return [...new Set(items.map(({ metadata }) => metadata.annotations?.['meta.helm.sh/release-name']))];
+  };
+  const replicasOf = async (name: string): Promise<number | undefined> => {
+    const { items } = await cluster.kube.list(Kinds.Deployment, { namespace: 'kube-system' });
+    return items.find(({ metadata }) => metadata.name === name)?.spec?.replicas;
+  };
 
   it('enables and disables a nodewright of the user all the same', async () => {
     await closePools();
@@ -104,12 +143,6 @@ describe('a command that dies', { timeout: 600_000 }, () => {
   });
 
   it('hands a Karpenter over to AKS all the same, and gives it everything back when AKS refuses', async () => {
-    const helm = { 'meta.helm.sh/release-name': 'karpenter-crd', 'meta.helm.sh/release-namespace': 'kube-system' };
-    const labels = { app: 'karpenter' };
-    const owners = async () => {
-      const { items } = await cluster.kube.list(Kinds.CustomResourceDefinition);
-      return [...new Set(items.map(({ metadata }) => metadata.annotations?.['meta.helm.sh/release-name']))];
-    };
     const setPolicy = async (networkPolicy: string): Promise<void> => {
       const { arm, name } = cluster.context;
       const change = changeCluster(arm, name, ({ networkProfile }) => ({
@@ -130,18 +163,7 @@ describe('a command that dies', { timeout: 600_000 }, () => {
     await closePools();
     for (let writes = 0; ; writes += writes < 3 ? 1 : 4) {
       await setMode('Manual');
-      for (const { metadata } of (await cluster.kube.list(Kinds.CustomResourceDefinition)).items) {
-        const body = { metadata: { labels: { 'app.kubernetes.io/managed-by': 'Helm' }, annotations: helm } };
-        await cluster.kube.patch(Kinds.CustomResourceDefinition, { name: metadata.name }, { type: 'merge', body });
-      }
-      await cluster.kube.create(Kinds.Deployment, {
-        metadata: KARPENTER,
-        spec: {
-          replicas: 2,
-          selector: { matchLabels: labels },
-          template: { metadata: { labels }, spec: { containers: [{ name: 'controller', image: 'karpenter:1' }] } },
-        },
-      });
+      await runKarpenter();
       const isOver = await die(toManagedSteps, writes);
       const { properties } = await cluster.finish(readCluster(cluster.context.arm, cluster.context.name));
       // What was taken before it died comes back, too.
@@ -153,6 +175,71 @@ describe('a command that dies', { timeout: 600_000 }, () => {
       expect((await cluster.kube.list(Kinds.Deployment, { namespace: 'kube-system' })).items).toEqual([]);
       if (isOver) break;
       expect(writes).toBeLessThan(40);
+    }
+  });
+
+  it('takes a Karpenter over all the same, and gives it everything back when nodewright does not start', async () => {
+    const takeOver =
+      (timeout: number): Plan =>
+      (context) =>
+        fromKarpenterSteps(context, {
+          image: { repository: 'images/nodewright' },
+          renderChart: (values) => renderChart(CHART, values, RELEASE),
+          timeout,
+        });
+    /** Without time to start, and whichever run has installed it: two would buy nodes for the same pods. */
+    const failToStart = async (): Promise<typeof NOT_STARTED> => {
+      const isLate = await goOn(takeOver(0)).then(
+        () => false,
+        (error: unknown) => String(error).includes('nodewright is not ready after 0 s'),
+      );
+      return { isLate, karpenter: await replicasOf('karpenter'), nodewright: await replicasOf('nodewright') };
+    };
+    await closePools();
+    await setMode('Manual');
+    for (let writes = 0; ; writes += writes < 3 ? 1 : 5) {
+      await runKarpenter();
+      const isOver = await die(takeOver(600_000), writes);
+      const failure = isOver ? NOT_STARTED : await failToStart();
+      expect(failure).toEqual(NOT_STARTED);
+      await die(takeOver(600_000), writes);
+      await goOn(takeOver(600_000));
+      expect(await status()).toMatchObject({ mode: 'self-hosted', isReady: true });
+      expect([await replicasOf('karpenter'), await replicasOf('nodewright')]).toEqual([0, 2]);
+      expect(await owners()).toEqual(['karpenter-crd']);
+      await goOn(disable);
+      await cluster.kube.delete(Kinds.Deployment, KARPENTER, { propagationPolicy: 'Foreground' });
+      await cluster.advance(1);
+      if (isOver) break;
+      expect(writes).toBeLessThan(60);
+    }
+  });
+
+  it('replaces node auto-provisioning by a nodewright of the user all the same', async () => {
+    const replace: Plan = (context) =>
+      toSelfHostedSteps(context, {
+        enable: {
+          image: { repository: 'images/nodewright' },
+          defaultNodePools: 'None',
+          actions: ROLE.Actions,
+          renderChart: (values) => renderChart(CHART, values, RELEASE),
+          timeout: 600_000,
+        },
+        disable: { drain: true, objects: [], timeout: 600_000 },
+        deleteEmptyDirData: false,
+      });
+    const limits = async () => (await cluster.kube.list(Kinds.NodePool)).items.map(({ spec }) => spec.limits);
+    for (let writes = 0; ; writes += writes < 8 ? 1 : 6) {
+      const isOver = await die(replace, writes);
+      await goOn(replace);
+      expect(await status()).toMatchObject({ mode: 'self-hosted', isReady: true });
+      expect(await limits()).toEqual([undefined, undefined]);
+      expect(await assignments()).toHaveLength(2);
+      await goOn(disable);
+      await goOn(async (context) => managedSteps(context, 'None'));
+      expect(await status()).toMatchObject({ mode: 'managed' });
+      if (isOver) break;
+      expect(writes).toBeLessThan(60);
     }
   });
 });

@@ -83,8 +83,15 @@ export function definitionsStep(kube: Kube): Step {
   };
 }
 
-/** The objects of the chart, in a form that `helm upgrade --install` takes over. */
-export function chartStep(kube: Kube, render: () => Promise<readonly Manifest[]>): Step {
+/**
+ * The objects of the chart, in a form that `helm upgrade --install` takes over. `wasBegun`: whether those that are there
+ * come from a run that was interrupted; then a failure takes them back, too.
+ */
+export function chartStep(
+  kube: Kube,
+  render: () => Promise<readonly Manifest[]>,
+  wasBegun: () => Promise<boolean> = async () => false,
+): Step {
   const created: Manifest[] = [];
   return {
     name: 'nodewright',
@@ -108,7 +115,8 @@ export function chartStep(kube: Kube, render: () => Promise<readonly Manifest[]>
         await kube.patch(kind, refOf(object), { type: 'apply', body: marked(object, mark) }, APPLY);
       }
     },
-    undo: () => removeObjects(kube, created),
+    wasBegun,
+    undo: async () => removeObjects(kube, (await wasBegun()) ? await render() : created),
   };
 }
 

@@ -36,6 +36,12 @@ async function findDeployment(kube: Kube, names: readonly string[] = NAMES): Pro
 
 const refOf = ({ metadata: { name, namespace } }: Deployment): ObjectRef => ({ name, namespace });
 
+/** Also of one that an earlier run has stopped. */
+function replicasBefore({ metadata, spec }: Deployment): number {
+  const before = metadata.annotations?.[REPLICAS];
+  return before === undefined ? (spec?.replicas ?? 1) : Number(before);
+}
+
 /** Two of them would both buy nodes for the same pods. */
 function stopStep(kube: Kube, deployment: Deployment): Step {
   const ref = refOf(deployment);
@@ -51,7 +57,9 @@ function stopStep(kube: Kube, deployment: Deployment): Step {
     },
     wasBegun: async () => (await current())?.metadata.annotations?.[REPLICAS] !== undefined,
     undo: async () => {
-      const replicas = Number((await current())?.metadata.annotations?.[REPLICAS] ?? '1');
+      const deployment = await current();
+      if (deployment === undefined) return;
+      const replicas = replicasBefore(deployment);
       const body = { metadata: { annotations: { [REPLICAS]: null } }, spec: { replicas } };
       await ignoreNotFound(kube.patch(Kinds.Deployment, ref, { type: 'merge', body }));
     },
@@ -143,10 +151,16 @@ export async function fromKarpenterSteps(context: AksContext, options: TakeoverO
     throw new NodewrightError('NothingToMigrate', { what: 'there is no Deployment karpenter in kube-system' });
   }
   const values = await takenOver(kube, karpenter, options);
+  const stop = stopStep(kube, karpenter);
   return [
-    stopStep(kube, karpenter),
+    stop,
     definitionsStep(kube),
-    chartStep(kube, async () => options.renderChart(values)),
+    // As long as Karpenter is stopped by this command: nodewright must not run beside it when it is started again.
+    chartStep(
+      kube,
+      async () => options.renderChart(values),
+      async () => (await stop.wasBegun?.()) === true,
+    ),
     readyStep(kube, clock, options.timeout),
   ];
 }
@@ -161,10 +175,10 @@ const OF_THE_CHART: ReadonlySet<string> = new Set([
 
 async function takenOver(
   kube: Kube,
-  { spec }: Deployment,
+  deployment: Deployment,
   { image }: TakeoverOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const pod = spec?.template.spec;
+  const pod = deployment.spec?.template.spec;
   const container = pod?.containers.find(({ name }) => name === 'controller') ?? pod?.containers[0];
   const env = container?.env ?? [];
   const value = (name: string): string => env.find((each) => each.name === name)?.value ?? '';
@@ -172,7 +186,8 @@ async function takenOver(
   const found = await ignoreNotFound(kube.get(Kinds.ServiceAccount, { name: account, namespace: RELEASE.Namespace }));
   return {
     image,
-    replicas: spec?.replicas ?? 1,
+    // One that the user has stopped is replaced by one that runs.
+    replicas: Math.max(1, replicasBefore(deployment)),
     // The federated credential names this account.
     serviceAccount: { create: false, name: account, annotations: found?.metadata.annotations ?? {} },
     podLabels: { 'azure.workload.identity/use': 'true' },
