@@ -118,13 +118,20 @@ describe('a cluster with a Karpenter of its own', () => {
   });
 
   it('is handed over to AKS without losing a definition, a class or a pool', async () => {
+    const { metadata, ...rest } = await fixture.kube.get(Kinds.Deployment, { name: 'karpenter', namespace: NAMESPACE });
+    // As after a takeover, which leaves the Deployment of Karpenter.
+    await fixture.kube.create(Kinds.Deployment, { ...rest, metadata: { name: 'nodewright', namespace: NAMESPACE } });
+    expect(metadata.annotations?.['nodewright.dev/replicas-before']).toBeUndefined();
     expect((await toManaged()).map(({ step, state }) => `${state} ${step}`)).toEqual([
+      'made stop',
       'made stop',
       'made disown',
       'made node-auto-provisioning',
       'done reopen',
       'made remove',
+      'made remove',
     ]);
+    expect((await fixture.kube.list(Kinds.Deployment, { namespace: NAMESPACE })).items).toEqual([]);
     expect(await owners()).toEqual([undefined]);
     expect((await fixture.kube.list(Kinds.AKSNodeClass)).items.map(({ metadata }) => metadata.name)).toEqual([
       'default',

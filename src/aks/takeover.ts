@@ -26,13 +26,8 @@ const REPLICAS = 'nodewright.dev/replicas-before';
 /** The Deployments under which Karpenter and nodewright are known. */
 const NAMES = ['karpenter', RELEASE.Name] as const;
 
-async function findDeployment(kube: Kube, names: readonly string[] = NAMES): Promise<Deployment | undefined> {
-  for (const name of names) {
-    const found = await ignoreNotFound(kube.get(Kinds.Deployment, { name, namespace: RELEASE.Namespace }));
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
+const findDeployment = (kube: Kube, name: string): Promise<Deployment | undefined> =>
+  ignoreNotFound(kube.get(Kinds.Deployment, { name, namespace: RELEASE.Namespace }));
 
 const refOf = ({ metadata: { name, namespace } }: Deployment): ObjectRef => ({ name, namespace });
 
@@ -122,16 +117,25 @@ function removeStep(kube: Kube, deployment: Deployment): Step {
   };
 }
 
-/** A Karpenter or nodewright of the user's own becomes node auto-provisioning by AKS, with the pools that are there. */
+/**
+ * A Karpenter or nodewright of the user's own becomes node auto-provisioning by AKS, with the pools that are there. Where
+ * nodewright has taken a Karpenter over, both Deployments are there.
+ */
 export async function toManagedSteps(context: AksContext): Promise<readonly Step[]> {
   const { kube, arm, name } = context;
-  const deployment = await findDeployment(kube);
+  const found = await Promise.all(NAMES.map((each) => findDeployment(kube, each)));
+  const deployments = found.flatMap((each) => each ?? []);
   const { properties } = await readCluster(arm, name);
-  if (deployment === undefined) {
+  if (deployments.length === 0) {
     if (properties.nodeProvisioningProfile?.mode === 'Auto') return managedSteps(context, 'None');
     throw new NodewrightError('NothingToMigrate', { what: 'no Karpenter and no nodewright runs in kube-system' });
   }
-  return [stopStep(kube, deployment), disownStep(kube), ...managedSteps(context, 'None'), removeStep(kube, deployment)];
+  return [
+    ...deployments.map((deployment) => stopStep(kube, deployment)),
+    disownStep(kube),
+    ...managedSteps(context, 'None'),
+    ...deployments.map((deployment) => removeStep(kube, deployment)),
+  ];
 }
 
 export interface TakeoverOptions {
@@ -146,7 +150,7 @@ export interface TakeoverOptions {
  */
 export async function fromKarpenterSteps(context: AksContext, options: TakeoverOptions): Promise<readonly Step[]> {
   const { kube, clock } = context;
-  const karpenter = await findDeployment(kube, ['karpenter']);
+  const karpenter = await findDeployment(kube, 'karpenter');
   if (karpenter === undefined) {
     throw new NodewrightError('NothingToMigrate', { what: 'there is no Deployment karpenter in kube-system' });
   }

@@ -166,7 +166,8 @@ describe('nodewright doctor', { timeout: 180_000 }, () => {
       cluster.subscription = azure.arm.subscriptionId;
       await cluster.addNode({ name: 'one', pool: 'default', pods: [{ name: 'web', object: {} }] });
       const environment = join(cluster.folder, 'azure.env');
-      await writeAzureEnvironment({ environment, certificate: join(cluster.folder, 'azure.pem') }, azure.arm);
+      const [certificate, cloud] = [join(cluster.folder, 'azure.pem'), join(cluster.folder, 'azure.json')];
+      await writeAzureEnvironment({ environment, certificate, cloud }, azure.arm, '');
       await azure.createMachine('one');
       const { stdout, code } = await cluster.nodewright(['doctor', '-o', 'yaml', '--state-dir', cluster.folder]);
       expect(code).toBe(1);

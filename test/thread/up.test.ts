@@ -62,7 +62,7 @@ describe('nodewright up', { timeout: 300_000 }, () => {
   });
 
   it('keeps its secrets in files of the owner', () => {
-    const files = ['azure.env', 'azure-ca.pem', 'kubeconfig', 'control', 'dashboard.url'];
+    const files = ['azure.env', 'azure-ca.pem', 'azure-cloud.json', 'kubeconfig', 'control', 'dashboard.url'];
     const modes = files.map((name) => `${name} ${(statSync(join(up.folder, name)).mode & 0o777).toString(8)}`);
     expect(modes).toEqual(files.map((name) => `${name} 600`));
     expect(up.azure('AZURE_CLIENT_SECRET')).not.toBe('');

@@ -118,9 +118,9 @@ async function configFrom(kubeconfig: string): ReturnType<typeof loadKubeconfig>
   }
 }
 
-/** Beside the sources, or beside the bundle. */
+/** Of the sources, or of the bundle, whose parts are a folder deeper. */
 function chartFolder(): string {
-  const found = ['../../../charts/nodewright', '../charts/nodewright']
+  const found = ['../../../charts/nodewright', '../../charts/nodewright', '../charts/nodewright']
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
     .find((path) => existsSync(join(path, 'Chart.yaml')));
   if (found === undefined) throw new InvariantError('The chart is missing from this installation.');

@@ -6,14 +6,22 @@ import type { LocalArm } from '../../local/arm/localArm.ts';
 const OWNER_ONLY = 0o600;
 /** The name under which `az` knows the local Azure. */
 const CLOUD = 'nodewright';
+/** Machines must have one; nothing signs in to those of the local Azure. */
+const UNUSED_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA local';
 
 export interface AzureFiles {
   readonly environment: string;
   readonly certificate: string;
+  /** The endpoints, as nodewright reads them of a cloud that it does not know by name. */
+  readonly cloud: string;
 }
 
 /** Written anew at every start: the secret and the port last as long as the process. */
-export async function writeAzureEnvironment({ environment, certificate }: AzureFiles, arm: LocalArm): Promise<void> {
+export async function writeAzureEnvironment(
+  { environment, certificate, cloud }: AzureFiles,
+  arm: LocalArm,
+  clusterEndpoint: string,
+): Promise<void> {
   const { tenantId, clientId, clientSecret } = arm.credentials;
   const variables: Readonly<Record<string, string>> = {
     // The names that the Azure SDKs' EnvironmentCredential reads.
@@ -24,6 +32,16 @@ export async function writeAzureEnvironment({ environment, certificate }: AzureF
     AZURE_SUBSCRIPTION_ID: arm.subscriptionId,
     AZURE_RESOURCE_MANAGER_ENDPOINT: arm.endpoint,
     AZURE_NODE_RESOURCE_GROUP: arm.nodeResourceGroup,
+    // What `nodewright run`, `aks` and `migrate` need besides.
+    AZURE_ENVIRONMENT_FILEPATH: cloud,
+    LOCATION: arm.location,
+    CLUSTER_NAME: arm.cluster.name,
+    CLUSTER_ENDPOINT: clusterEndpoint,
+    VNET_SUBNET_ID: arm.network.subnetId,
+    SSH_PUBLIC_KEY: UNUSED_KEY,
+    // The one that the upkeep of the cluster makes and rotates.
+    KUBELET_BOOTSTRAP_TOKEN: 'auto',
+    LEADER_ELECTION_NAMESPACE: 'kube-system',
     // The names that Terraform's azurerm provider reads.
     ARM_TENANT_ID: tenantId,
     ARM_CLIENT_ID: clientId,
@@ -36,6 +54,12 @@ export async function writeAzureEnvironment({ environment, certificate }: AzureF
     REQUESTS_CA_BUNDLE: certificate,
   };
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value.replaceAll("'", `'\\''`)}'`);
+  const endpoints = {
+    resourceManagerEndpoint: arm.endpoint,
+    activeDirectoryEndpoint: arm.endpoint,
+    tokenAudience: arm.endpoint,
+  };
+  await writeFile(cloud, `${JSON.stringify(endpoints, undefined, 2)}\n`, { mode: OWNER_ONLY });
   await writeFile(certificate, arm.caPem, { mode: OWNER_ONLY });
   await writeFile(environment, `${[...lines, '', ...signInLines()].join('\n')}\n`, { mode: OWNER_ONLY });
 }

@@ -125,8 +125,9 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
     if (mainCluster?.provisioningMode === 'Auto') await installNodeProvisioning(world.kube, mainCluster);
     if (!isResumed) await furnish(world, options.scenario);
     await world.writeKubeconfig(state.kubeconfig);
-    const azureFiles = { environment: state.azureEnvironment, certificate: state.azureCertificate };
-    await writeAzureEnvironment(azureFiles, arm);
+    const { azureEnvironment, azureCertificate, azureCloud } = state;
+    const azureFiles = { environment: azureEnvironment, certificate: azureCertificate, cloud: azureCloud };
+    await writeAzureEnvironment(azureFiles, arm, endpoint.url);
     await writeFile(state.control, JSON.stringify(await control.listen()), { mode: OWNER_ONLY });
     const config = await loadKubeconfig({ path: state.kubeconfig });
     const mainKube = new HttpKube({ config, clock: systemClock, random: systemRandom });

@@ -12,6 +12,7 @@ export interface StateDirectory {
   /** Variables and certificate for clients of the local Azure. */
   readonly azureEnvironment: string;
   readonly azureCertificate: string;
+  readonly azureCloud: string;
   readonly log: string;
   /** Resource logs of managed clusters, as JSON lines. */
   readonly resourceLog: string;
@@ -30,10 +31,14 @@ export async function claimStateDirectory(path: string): Promise<StateDirectory>
   const at = (name: string): string => resolve(join(path, name));
   const lock = at('pid');
   const [kubeconfig, control, dashboard] = [at('kubeconfig'), at('control'), at('dashboard.url')];
-  const [azureEnvironment, azureCertificate] = [at('azure.env'), at('azure-ca.pem')];
+  const [azureEnvironment, azureCertificate, azureCloud] = [
+    at('azure.env'),
+    at('azure-ca.pem'),
+    at('azure-cloud.json'),
+  ];
   const removeAddresses = async (): Promise<void> => {
     const signIns = at('azure-cli');
-    for (const file of [kubeconfig, control, dashboard, azureEnvironment, azureCertificate, signIns]) {
+    for (const file of [kubeconfig, control, dashboard, azureEnvironment, azureCertificate, azureCloud, signIns]) {
       await rm(file, { force: true, recursive: true });
     }
   };
@@ -46,6 +51,7 @@ export async function claimStateDirectory(path: string): Promise<StateDirectory>
     dashboard,
     azureEnvironment,
     azureCertificate,
+    azureCloud,
     log: at('nodewright.log'),
     resourceLog: at('karpenter-events.jsonl'),
     worlds: at('worlds'),
