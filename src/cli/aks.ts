@@ -65,7 +65,9 @@ export function aksCommand(): Command {
             'default pools. What is there already stays; what fails is taken back.',
         )
         .option('--managed', "turn on AKS's own node auto-provisioning instead", false)
-        .option('--image <image>', 'where your build of nodewright is: repository[:tag]')
+        .addOption(
+          new Option('--image <image>', 'where your build of nodewright is: repository[:tag]').conflicts('managed'),
+        )
         .addOption(
           new Option('--default-pools <pools>', 'whether to create default NodePools')
             .choices(['Auto', 'None'])

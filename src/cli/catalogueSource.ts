@@ -15,6 +15,14 @@ export function regionOption(): Option {
     .default('eastus');
 }
 
+/** A catalogue file is of one region already. */
+export function catalogueOption(): Option {
+  return new Option(
+    '--catalog <file>',
+    'instance types and prices, as `nodewright catalog export` writes them',
+  ).conflicts('region');
+}
+
 export async function readCatalogueFile(file: string): Promise<readonly InstanceType[]> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new NodewrightError('FileUnreadable', { file, purpose: PURPOSE, problem: systemProblem(cause) }, { cause });

@@ -4,7 +4,7 @@ import { Option, type Command } from 'commander';
 import { printYaml } from '../api/yaml/printYaml.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import { systemProblem } from '../errors/thrown.ts';
-import { readCatalogueFile, regionOption } from './catalogueSource.ts';
+import { catalogueOption, readCatalogueFile, regionOption } from './catalogueSource.ts';
 import type { ClusterSource, Connection, ReadingChoice } from './compose/clusterSource.ts';
 
 export interface ClusterFlags {
@@ -20,7 +20,7 @@ export type OutputFormat = 'table' | 'json' | 'yaml';
 export function withClusterFlags(command: Command): Command {
   return withConnectionFlags(command)
     .addOption(snapshotOption())
-    .option('--catalog <file>', 'instance types and prices, as `nodewright catalog export` writes them')
+    .addOption(catalogueOption())
     .addOption(regionOption());
 }
 
@@ -34,7 +34,7 @@ export function snapshotOption(): Option {
   return new Option(
     '--snapshot <file>',
     'look at a cluster that `nodewright snapshot save` wrote, not at a running one',
-  );
+  ).conflicts(['kubeconfig', 'context', 'watch']);
 }
 
 export function outputOption(): Option {

@@ -11,6 +11,7 @@ import {
   type ClusterFlags,
   type OutputFormat,
 } from './clusterFlags.ts';
+import { withNeeds, type FlagNeeds } from './flagRules.ts';
 import { printWatched, watchOption } from './watched.ts';
 
 interface CostFlags extends ClusterFlags {
@@ -25,8 +26,16 @@ interface CostFlags extends ClusterFlags {
 
 const VIEWS: readonly CostView[] = ['pool', 'namespace', 'workload'];
 
+const NEEDS: FlagNeeds = {
+  by: ['--output=table'],
+  label: ['--output=table', '--output=json', '--output=yaml'],
+  aggregate: ['--output=opencost'],
+  window: ['--output=opencost'],
+  clusterName: ['--output=opencost'],
+};
+
 export function costCommand(): Command {
-  return withClusterFlags(new Command('cost'))
+  return withNeeds(withClusterFlags(new Command('cost')), NEEDS)
     .description(
       'Says what the nodes of NodePools cost per hour and month, by pool, namespace, workload and label, how much of that is idle, and what holds savings. Only reads the cluster.',
     )

@@ -46,7 +46,8 @@ export function doctorCommand(): Command {
         'whose rights to look at: namespace/name of a service account, self, none, or auto for that of the controller',
       )
         .default('auto')
-        .argParser(parseAccount),
+        .argParser(parseAccount)
+        .conflicts('snapshot'),
     )
     .option('--azure', "also ask Azure what is used of the region's quota, with the credentials that `run` would find")
     .option('--state-dir <path>', 'ask the Azure of this local world')

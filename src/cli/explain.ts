@@ -14,6 +14,7 @@ import {
   type OutputFormat,
 } from './clusterFlags.ts';
 import type { Connection } from './compose/clusterSource.ts';
+import { withNeeds } from './flagRules.ts';
 import { printWatched, watchOption } from './watched.ts';
 
 interface ExplainFlags extends ClusterFlags {
@@ -45,7 +46,7 @@ export function explainCommand(): Command {
 }
 
 function subjectCommand(kind: SubjectKind): Command {
-  const command = withClusterFlags(new Command(kind))
+  const command = withNeeds(withClusterFlags(new Command(kind)), { yes: ['--apply'] })
     .description(SUBJECTS[kind])
     .argument('<name>', `name of the ${kind}`);
   if (kind === 'pod') {
@@ -54,12 +55,9 @@ function subjectCommand(kind: SubjectKind): Command {
   return command
     .addOption(outputOption())
     .addOption(watchOption().conflicts('apply'))
-    .option('--apply', 'apply the first fix, after asking')
+    .addOption(new Option('--apply', 'apply the first fix, after asking').conflicts('snapshot'))
     .option('-y, --yes', 'with --apply: apply without asking')
-    .action((name: string, flags: ExplainFlags) => {
-      if (flags.yes === true && flags.apply !== true) command.error('error: --yes does nothing without --apply');
-      return explain(kind, name, flags);
-    });
+    .action((name: string, flags: ExplainFlags) => explain(kind, name, flags));
 }
 
 async function explain(kind: SubjectKind, name: string, flags: ExplainFlags): Promise<void> {

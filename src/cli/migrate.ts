@@ -59,7 +59,7 @@ export function migrateCommand(): Command {
         )
         .addOption(new Option('--nodes <number>', 'nodes of one wave').default(1).argParser(parseCount))
         .addOption(new Option('--waves <number>', 'how many waves').default(1).argParser(parseCount))
-        .option('--all', 'all waves', false)
+        .addOption(new Option('--all', 'all waves').default(false).conflicts('waves'))
         .option('--back', 'scale up again, from the last wave on; with the first, the autoscaler is back', false)
         .action(agentPools),
     );
@@ -165,6 +165,10 @@ function parseCluster(file: string, text: string): Record<string, unknown> {
   } catch (cause) {
     throw invalid(`not JSON: ${messageOf(cause)}`, cause);
   }
-  if (!isJsonObject(json)) throw invalid('it is not what `az aks show -o json` prints');
+  if (!isJsonObject(json) || !hasPools(json)) throw invalid('it is not what `az aks show -o json` prints');
   return json;
 }
+
+/** The Azure CLI prints the pools of a cluster at its top, ARM below its properties. */
+const hasPools = (cluster: Record<string, unknown>): boolean =>
+  [cluster, cluster['properties']].some((part) => isJsonObject(part) && Array.isArray(part['agentPoolProfiles']));

@@ -149,7 +149,7 @@ describe('nodewright plan', () => {
     expect(stderr).toBe(
       `${join(folder, 'bad.yaml')}:23: Deployment shop/bad: spec.template.spec.containers[0].resources.requests.cpu: -1 must not be negative
 No NodePool is given: planned with AKS's default one (family D, amd64).
-nodewright: 1 mistake in the input; correct what the plan and the messages above name, or change --fail-on
+nodewright: 1 mistake in the input; correct what the plan and the messages above name, or change --fail-on [PlanChecksFailed]
 `,
     );
     expect((JSON.parse(stdout) as PlanReport).nodes.flatMap(({ pods }) => pods)).toEqual(['shop/ok-0']);
@@ -164,7 +164,7 @@ nodewright: 1 mistake in the input; correct what the plan and the messages above
     const strict = await nodewright([...files, '--fail-on', 'unschedulable,cost-above=0.01']);
     expect(strict.code).toBe(1);
     expect(strict.stderr).toMatch(
-      /\nnodewright: 2 pods cannot be placed; \$0\.\d+ per hour is above \$0.01; correct what the plan and the messages above name, or change --fail-on\n$/,
+      /\nnodewright: 2 pods cannot be placed; \$0\.\d+ per hour is above \$0.01; correct what the plan and the messages above name, or change --fail-on \[PlanChecksFailed\]\n$/,
     );
     const rich = await nodewright([...files, '--fail-on', 'cost-above=100']);
     expect(rich.code).toBe(0);
@@ -177,14 +177,14 @@ nodewright: 1 mistake in the input; correct what the plan and the messages above
   });
 
   it.each([
-    [['plan'], 'nodewright: nothing to plan; name manifests with -f, or - for standard input\n'],
+    [['plan'], 'nodewright: nothing to plan; name manifests with -f, or - for standard input [NothingToPlan]\n'],
     [
       ['plan', '-f', '/nowhere'],
-      'nodewright: /nowhere: cannot read this manifest: there is no such file; give the path of a file that this process may read\n',
+      'nodewright: /nowhere: cannot read this manifest: there is no such file; give the path of a file that this process may read [FileUnreadable]\n',
     ],
     [
       ['plan', '-f', '-', '--catalog', '/nope'],
-      'nodewright: /nope: cannot read this catalogue: there is no such file; give the path of a file that this process may read\n',
+      'nodewright: /nope: cannot read this catalogue: there is no such file; give the path of a file that this process may read [FileUnreadable]\n',
     ],
     [
       ['plan', '-f', '-', '--fail-on', 'bad-weather'],
@@ -193,6 +193,46 @@ nodewright: 1 mistake in the input; correct what the plan and the messages above
     [
       ['plan', '-f', '-', '--region', 'atlantis'],
       "nodewright: option '--region <region>' argument 'atlantis' is invalid. Allowed choices are eastus, southcentralus, swedencentral, uksouth, westeurope, westus2.\n",
+    ],
+    [
+      ['plan', '-f', '-', '--max-cost-increase', '5'],
+      'nodewright: --max-cost-increase does nothing without --live or --snapshot\n',
+    ],
+    [['plan', '-f', '-', '--context', 'a'], 'nodewright: --context does nothing without --live\n'],
+    [
+      ['plan', '-f', '-', '--live', '--explain'],
+      "nodewright: option '--explain' cannot be used with option '--live'\n",
+    ],
+    [
+      ['plan', '-f', '-', '--snapshot', 'a', '--node-overhead-cost', '1'],
+      "nodewright: option '--node-overhead-cost <number>' cannot be used with option '--snapshot <file>'\n",
+    ],
+    [
+      ['plan', '-f', '-', '--catalog', 'a', '--region', 'westus2'],
+      "nodewright: option '--catalog <file>' cannot be used with option '--region <region>'\n",
+    ],
+    [
+      ['explain', 'pod', 'a', '--snapshot', 'a', '--kubeconfig', 'b'],
+      "nodewright: option '--snapshot <file>' cannot be used with option '--kubeconfig <file>'\n",
+    ],
+    [['explain', 'pod', 'a', '--yes'], 'nodewright: --yes does nothing without --apply\n'],
+    [['cost', '--window', '2h'], 'nodewright: --window does nothing without --output opencost\n'],
+    [['cost', '--by', 'pool', '-o', 'json'], 'nodewright: --by does nothing without --output table\n'],
+    [
+      ['doctor', '--snapshot', 'a', '--account', 'self'],
+      "nodewright: option '--account <account>' cannot be used with option '--snapshot <file>'\n",
+    ],
+    [
+      ['top', '--once', '--interval', '2s'],
+      "nodewright: option '--once' cannot be used with option '--interval <duration>'\n",
+    ],
+    [
+      ['aks', 'enable', '-g', 'a', '-n', 'b', '--managed', '--image', 'c'],
+      "nodewright: option '--image <image>' cannot be used with option '--managed'\n",
+    ],
+    [
+      ['migrate', 'agent-pools', '-g', 'a', '-n', 'b', '--all', '--waves', '2'],
+      "nodewright: option '--all' cannot be used with option '--waves <number>'\n",
     ],
   ])('refuses %j in one line', async (args, stderr) => {
     expect(await nodewright(args)).toEqual({ code: 2, stdout: '', stderr });
@@ -204,7 +244,7 @@ nodewright: 1 mistake in the input; correct what the plan and the messages above
     const { code, stderr } = await nodewright(['plan', '-f', '-', '--catalog', file]);
     expect([code, stderr]).toEqual([
       2,
-      `nodewright: ${file}: this is not a usable catalogue: [0].allocatable.cpu: is not a quantity such as 1900m or 7Gi; correct the catalogue and run again\n`,
+      `nodewright: ${file}: this is not a usable catalogue: [0].allocatable.cpu: is not a quantity such as 1900m or 7Gi; correct the catalogue and run again [FileInvalid]\n`,
     ]);
   });
 });

@@ -13,9 +13,10 @@ import { planReport, type PlanReport } from '../plan/planReport.ts';
 import { planTable } from '../plan/planTable.ts';
 import { readManifests } from '../plan/readManifests.ts';
 import { solve } from '../solver/solve.ts';
-import { readCatalogueFile, regionOption } from './catalogueSource.ts';
+import { catalogueOption, readCatalogueFile, regionOption } from './catalogueSource.ts';
 import { clusterReader, printed, snapshotOption } from './clusterFlags.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
+import { withNeeds, type FlagNeeds } from './flagRules.ts';
 import { optionReader } from './optionReader.ts';
 import { readSources } from './readSources.ts';
 
@@ -54,21 +55,26 @@ Examples:
   nodewright plan -f deploy/ --nodepools pools.yaml -o json --fail-on unschedulable --fail-on cost-above=4.50`;
 
 export function planCommand(): Command {
-  return new Command('plan')
+  return withNeeds(new Command('plan'), NEEDS)
     .description(
       'Prints the nodes that would be bought for the pods of these manifests, and what they cost. Works offline. Reads ' +
         'Pods, Deployments, StatefulSets, ReplicaSets, DaemonSets, Jobs, CronJobs, NodePools and AKSNodeClasses.',
     )
     .option('-f, --filename <path...>', 'manifests: files, folders, or - for standard input')
     .option('--nodepools <path...>', "NodePools and AKSNodeClasses; without any, AKS's default pool")
-    .option('--catalog <file>', 'instance types and prices, as `nodewright catalog export` writes them')
+    .addOption(catalogueOption())
     .addOption(regionOption())
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json', 'yaml']).default('table'))
     .option('--strict', 'treat kinds that a plan does not know as mistakes', false)
-    .option('--explain', 'say why each instance type was chosen and what the lower bound leaves out', false)
+    .addOption(
+      new Option('--explain', 'say why each instance type was chosen and what the lower bound leaves out')
+        .default(false)
+        .conflicts(OF_A_CLUSTER),
+    )
     .addOption(
       new Option('--fail-on <condition>', 'end with 1 on `unschedulable` pods or a `cost-above=N` dollars per hour')
         .default([], 'never')
+        .conflicts(OF_A_CLUSTER)
         .argParser((text, before: readonly FailCondition[]) => [...before, ...text.split(',').map(parseCondition)]),
     )
     .addOption(solverOption('preferencePolicy').choices(['Respect', 'Ignore']).default('Respect'))
@@ -77,7 +83,7 @@ export function planCommand(): Command {
       solverOption('maxPodsSharePerNode').default(1).argParser(optionReader(coreOptions.maxPodsSharePerNode.kind)),
     )
     .option('--live', 'plan a change of the cluster that kubectl is connected to')
-    .addOption(snapshotOption())
+    .addOption(snapshotOption().conflicts('live'))
     .option('--kubeconfig <file>', 'with --live: how to reach the cluster')
     .option('--context <name>', 'with --live: context of the kubeconfig')
     .addOption(
@@ -89,6 +95,14 @@ export function planCommand(): Command {
     .addHelpText('after', HELP)
     .action((options: PlanOptions) => (isChange(options) ? planChange(options) : plan(options)));
 }
+
+/** The change of a cluster is played by the rules of its own controller. */
+const OF_A_CLUSTER = ['live', 'snapshot'];
+const NEEDS: FlagNeeds = {
+  kubeconfig: ['--live'],
+  context: ['--live'],
+  maxCostIncrease: ['--live', '--snapshot'],
+};
 
 const isChange = ({ live, snapshot }: PlanOptions): boolean => live === true || snapshot !== undefined;
 
@@ -125,7 +139,7 @@ async function planChange(options: PlanOptions): Promise<void> {
 /** As the controller has it. */
 function solverOption(name: 'preferencePolicy' | 'nodeOverheadCost' | 'maxPodsSharePerNode'): Option {
   const { flag, kind, help } = coreOptions[name];
-  return new Option(`--${flag} <${kind.placeholder}>`, help);
+  return new Option(`--${flag} <${kind.placeholder}>`, help).conflicts(OF_A_CLUSTER);
 }
 
 async function plan(options: PlanOptions): Promise<void> {

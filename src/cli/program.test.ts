@@ -90,17 +90,24 @@ describe('nodewright', () => {
     ],
     [
       ['fault', 'throttle', 'share=2'],
-      'nodewright: throttle share: "2" is not a share from 0 to 1; see `nodewright fault --help` for the faults and their parameters\n',
+      'nodewright: throttle share: "2" is not a share from 0 to 1; see `nodewright fault --help` for the faults and their parameters [InvalidFault]\n',
     ],
     [
       ['version', '-o', 'xml'],
       "nodewright: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are text, json.\n",
     ],
-    [['convert'], 'nodewright: nothing to convert; name manifests with -f, or - for standard input\n'],
+    [
+      ['convert'],
+      'nodewright: nothing to convert; name manifests with -f, or - for standard input [NothingToConvert]\n',
+    ],
+    [
+      ['migrate', 'cluster-autoscaler', '-f', join(import.meta.dirname, '../../package.json')],
+      `nodewright: ${join(import.meta.dirname, '../../package.json')}: this is not a usable cluster: it is not what \`az aks show -o json\` prints; correct the cluster and run again [FileInvalid]\n`,
+    ],
     [['migrate', 'cluster-autoscaler'], "nodewright: required option '-f, --filename <file>' not specified\n"],
     [
       ['crds', 'pods'],
-      'nodewright: there is no kind "pods"; choose from aksnodeclasses, capacitybuffers, kwoknodeclasses, nodeclaims, nodeoverlays, nodepools\n',
+      'nodewright: there is no kind "pods"; choose from aksnodeclasses, capacitybuffers, kwoknodeclasses, nodeclaims, nodeoverlays, nodepools [UnknownKinds]\n',
     ],
   ])('refuses %j in one line', async (args, stderr) => {
     expect(await nodewright(args)).toEqual({ code: 2, stdout: '', stderr });
@@ -175,7 +182,7 @@ describe('nodewright run', () => {
   BATCH_MAX_DURATION: "soon" cannot be read; allowed is a duration such as 300ms, 10s or 1m30s, at least 0s
   --metrics-port: "-1" is too small; allowed is a port from 1 to 65535, or 0 for any free one
   --health-probe-port: "x" is not a whole number; allowed is a port from 1 to 65535, or 0 for any free one
-see \`nodewright run --help\` for every option
+see \`nodewright run --help\` for every option [InvalidOptions]
 `,
     });
   });
@@ -202,11 +209,11 @@ see \`nodewright run --help\` for every option
     expect(noFile).toMatchObject({
       code: 2,
       stderr:
-        'nodewright: /nope: cannot read this instance-type file: there is no such file; give the path of a file that this process may read\n',
+        'nodewright: /nope: cannot read this instance-type file: there is no such file; give the path of a file that this process may read [FileUnreadable]\n',
     });
     expect(await nodewright(run, { KUBECONFIG: kubeconfig })).toMatchObject({
       code: 1,
-      stderr: `nodewright: ${url}: the API server refuses these credentials: Unauthorized; renew the token or certificate, or choose another context\n`,
+      stderr: `nodewright: ${url}: the API server refuses these credentials: Unauthorized; renew the token or certificate, or choose another context [ClusterRefusesCredentials]\n`,
     });
     server.close();
     await rm(folder, { recursive: true });

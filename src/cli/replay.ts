@@ -4,7 +4,7 @@ import type { Decisions } from '../rehearsal/decisionsOf.ts';
 import { readManifests } from '../plan/readManifests.ts';
 import { decisionsText } from '../ledger/decisionsText.ts';
 import { clusterReader, outputOption, printed, type OutputFormat } from './clusterFlags.ts';
-import { regionOption } from './catalogueSource.ts';
+import { catalogueOption, regionOption } from './catalogueSource.ts';
 import { readSources } from './readSources.ts';
 
 interface ReplayFlags {
@@ -27,7 +27,7 @@ export function replayCommand(): Command {
         .default([], 'none')
         .argParser((file, before: readonly string[]) => [...before, file]),
     )
-    .option('--catalog <file>', 'instance types and prices, as `nodewright catalog export` writes them')
+    .addOption(catalogueOption())
     .addOption(regionOption())
     .addOption(outputOption())
     .action((file: string, flags: ReplayFlags) => replay(file, flags));

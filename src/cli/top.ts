@@ -40,7 +40,9 @@ export function topCommand(): Command {
         .default(undefined, '5s')
         .argParser(optionReader(duration({ minimum: '1s' }))),
     )
-    .option('--once', 'print once and end; so it does when the output is no terminal')
+    .addOption(
+      new Option('--once', 'print once and end; so it does when the output is no terminal').conflicts('interval'),
+    )
     .action((flags: TopFlags) => top(flags));
 }
 

@@ -107,8 +107,15 @@ export const commandErrors = {
     exit: 'failure',
     about:
       'Manifests were converted, but some could not be read, or --strict was given and something has no equivalent.',
-    what: ({ mistakes, lost }) => `${mistakes} manifests could not be read, ${lost} fields have no equivalent`,
-    remedy: () => 'correct what the messages above name, or leave --strict out',
+    what: ({ mistakes, lost }) =>
+      [
+        ...(mistakes > 0 ? [`${mistakes === 1 ? 'one manifest' : `${mistakes} manifests`} could not be read`] : []),
+        ...(lost > 0 ? [`${lost === 1 ? 'one field has' : `${lost} fields have`} no equivalent`] : []),
+      ].join(', '),
+    remedy: ({ mistakes }) =>
+      mistakes > 0
+        ? 'correct what the messages above name'
+        : 'change what the messages above name, or leave --strict out',
     example: { mistakes: 0, lost: 2 },
   }),
   NoImage: entry<Record<never, never>>({

@@ -11,13 +11,16 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** What happened and what to do about it, for a person at a terminal. */
+/** What happened, what to do about it, and the code to look it up by, for a person at a terminal. */
 export function describeThrown(thrown: unknown): string {
   if (thrown instanceof InvariantError) return `internal error: ${thrown.message}; please report it`;
-  if (!(thrown instanceof NodewrightError)) return messageOf(thrown);
-  const { message, remedy } = thrown;
-  return message.includes('\n') ? `${message}\n${remedy}` : `${message}; ${remedy}`;
+  if (!isOurs(thrown)) return messageOf(thrown);
+  const { message, remedy, code } = thrown;
+  return `${message}${message.includes('\n') ? '\n' : '; '}${remedy} [${code}]`;
 }
+
+/** `instanceof` alone leaves the code open. */
+const isOurs = (thrown: unknown): thrown is NodewrightError => thrown instanceof NodewrightError;
 
 /** `ENOENT`, `EACCES`, …: the code of an error of the operating system. */
 export function systemCode(thrown: unknown): string | undefined {

@@ -128,15 +128,15 @@ describe('exec plug-ins', () => {
       await problemOf(`credential({ token: 'a' });`, { interactiveMode: 'Always' }),
     ]).toMatchInlineSnapshot(`
       [
-        "exec plug-in <dir>/login did not print JSON; run <dir>/login by hand and correct what it reports",
-        "exec plug-in <dir>/login printed kind "Secret", not ExecCredential; run <dir>/login by hand and correct what it reports",
-        "exec plug-in <dir>/login printed apiVersion "client.authentication.k8s.io/v1", but the kubeconfig says client.authentication.k8s.io/v1beta1; run <dir>/login by hand and correct what it reports",
-        "exec plug-in <dir>/login gave neither status.token nor a client certificate; run <dir>/login by hand and correct what it reports",
-        "exec plug-in <dir>/login gave only one of clientCertificateData and clientKeyData; run <dir>/login by hand and correct what it reports",
-        "exec plug-in <dir>/login gave an unreadable expirationTimestamp "soon"; run <dir>/login by hand and correct what it reports",
-        "exec plug-in <dir>/login exited with 1: bad password; run <dir>/login by hand and correct what it reports",
-        "exec plug-in no-such-plugin is not installed or not on PATH; Install it from example.com.",
-        "exec plug-in <dir>/login needs a terminal (interactiveMode: Always), and there is none; run <dir>/login by hand and correct what it reports",
+        "exec plug-in <dir>/login did not print JSON; run <dir>/login by hand and correct what it reports [CredentialPluginFailed]",
+        "exec plug-in <dir>/login printed kind "Secret", not ExecCredential; run <dir>/login by hand and correct what it reports [CredentialPluginFailed]",
+        "exec plug-in <dir>/login printed apiVersion "client.authentication.k8s.io/v1", but the kubeconfig says client.authentication.k8s.io/v1beta1; run <dir>/login by hand and correct what it reports [CredentialPluginFailed]",
+        "exec plug-in <dir>/login gave neither status.token nor a client certificate; run <dir>/login by hand and correct what it reports [CredentialPluginFailed]",
+        "exec plug-in <dir>/login gave only one of clientCertificateData and clientKeyData; run <dir>/login by hand and correct what it reports [CredentialPluginFailed]",
+        "exec plug-in <dir>/login gave an unreadable expirationTimestamp "soon"; run <dir>/login by hand and correct what it reports [CredentialPluginFailed]",
+        "exec plug-in <dir>/login exited with 1: bad password; run <dir>/login by hand and correct what it reports [CredentialPluginFailed]",
+        "exec plug-in no-such-plugin is not installed or not on PATH; Install it from example.com. [CredentialPluginFailed]",
+        "exec plug-in <dir>/login needs a terminal (interactiveMode: Always), and there is none; run <dir>/login by hand and correct what it reports [CredentialPluginFailed]",
       ]
     `);
   });

@@ -28,7 +28,7 @@ export async function loadKubeconfig(options: KubeconfigOptions = {}): Promise<C
   const paths = kubeconfigPaths(options, environment);
   const files = await readAll(paths, options.path !== undefined);
   if (files.length === 0) {
-    throw clusterConfigError(paths.join(delimiter), '', 'no kubeconfig file there; set KUBECONFIG or pass a path');
+    throw clusterConfigError(paths.join(delimiter), '', 'there is no kubeconfig file');
   }
   const currentField = files.map((file) => file.at('current-context')).find((field) => field.present);
   const contextName = options.context ?? currentField?.optionalString();

@@ -21,7 +21,9 @@ export function startError(thrown: unknown, server: string): Error {
     return new NodewrightError('ClusterRefusesCredentials', { server, problem: cause.message }, { cause });
   }
   if (cause instanceof KubeError && cause.code === 0) {
-    return new NodewrightError('ClusterUnreachable', { server, problem: cause.message }, { cause });
+    // The message of a failed connection begins with the server, which the error names by itself.
+    const problem = cause.message.replace(`${server}: `, '');
+    return new NodewrightError('ClusterUnreachable', { server, problem }, { cause });
   }
   const isRefused = 'statusCode' in cause && cause.statusCode === 401;
   if (!isRefused && !CREDENTIAL_ERRORS.has(cause.name)) return cause;
