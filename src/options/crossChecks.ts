@@ -19,6 +19,19 @@ function missing(options: Partial<Options>, key: OptionKey): boolean {
   return key in options && (options[key] === undefined || options[key] === '');
 }
 
+/** In other modes AKS sets nodes up, as the cluster says. */
+const scriptOnly = (option: OptionKey): Rule => {
+  return (options) => {
+    const { provisionMode = 'aksscriptless', [option]: value } = options;
+    const isGiven = Array.isArray(value) ? value.length > 0 : value !== undefined && value !== '';
+    if (provisionMode === 'aksscriptless' || !isGiven) return undefined;
+    return {
+      option,
+      sentence: `has no effect in provision mode ${provisionMode}; remove it, and set it for the cluster in AKS`,
+    };
+  };
+};
+
 const rules: readonly Rule[] = [
   (options) =>
     options.networkPlugin === 'none' && options.networkPluginMode === 'overlay'
@@ -54,6 +67,17 @@ const rules: readonly Rule[] = [
           sentence: `is required with --use-sig in provision mode ${options.provisionMode}`,
         }
       : undefined,
+  (options) =>
+    usesMachines(options) && (options.capacityReservationGroups ?? []).length > 0
+      ? {
+          option: 'capacityReservationGroups',
+          sentence: `has no effect in provision mode ${options.provisionMode}: AKS machines do not draw on reservations; remove it`,
+        }
+      : undefined,
+  scriptOnly('nodeHttpProxy'),
+  scriptOnly('nodeHttpsProxy'),
+  scriptOnly('nodeNoProxy'),
+  scriptOnly('nodeTrustedCaFile'),
   ({ providerBatchIdleDuration: idle, providerBatchMaxDuration: maximum }) =>
     idle !== undefined && maximum !== undefined && maximum.compare(idle) < 0
       ? {

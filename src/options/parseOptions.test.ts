@@ -361,6 +361,36 @@ describe('rules between options', () => {
       [],
     ],
     [
+      'reservations for machines',
+      {
+        ...machines,
+        AKS_MACHINES_POOL_NAME: 'aksmanagedap',
+        USE_SIG: 'true',
+        ARM_RESOURCE_GROUP: 'g',
+        SIG_SUBSCRIPTION_ID: 's',
+        CAPACITY_RESERVATION_GROUPS:
+          '/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/c',
+      },
+      [
+        '--capacity-reservation-groups (CAPACITY_RESERVATION_GROUPS): has no effect in provision mode aksmachineapi: AKS machines do not draw on reservations; remove it',
+      ],
+    ],
+    [
+      'what only our own script tells nodes',
+      {
+        PROVISION_MODE: 'bootstrappingclient',
+        NODEBOOTSTRAPPING_SERVER_URL: 'http://x',
+        NODE_HTTP_PROXY: 'http://proxy:3128',
+        NODE_NO_PROXY: '10.0.0.0/8',
+        NODE_TRUSTED_CA_FILE: '/etc/ca.pem',
+      },
+      [
+        '--node-http-proxy (NODE_HTTP_PROXY): has no effect in provision mode bootstrappingclient; remove it, and set it for the cluster in AKS',
+        '--node-no-proxy (NODE_NO_PROXY): has no effect in provision mode bootstrappingclient; remove it, and set it for the cluster in AKS',
+        '--node-trusted-ca-file (NODE_TRUSTED_CA_FILE): has no effect in provision mode bootstrappingclient; remove it, and set it for the cluster in AKS',
+      ],
+    ],
+    [
       'galleries for VMs',
       { USE_SIG: 'true' },
       [

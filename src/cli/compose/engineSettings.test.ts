@@ -157,7 +157,13 @@ describe('every setting that options become', () => {
     optionEntries().flatMap(([key, { env }]) => (others[key] === undefined ? [] : [[env, others[key]]])),
   );
   // Both forms of what only one provider, or only one way of choosing a cloud, has.
-  const { options } = read({ ...environment, CLOUD_PROVIDER: 'azure', ARM_CLOUD: '', PLACEMENT_HINTS: 'auto' });
+  const { options } = read({
+    ...environment,
+    CLOUD_PROVIDER: 'azure',
+    ARM_CLOUD: '',
+    PLACEMENT_HINTS: 'auto',
+    PROVISION_MODE: 'aksscriptless',
+  });
   const { additionalTags: _free, ...azure } = azureOptionsOf(options);
   const settings = [engineSettings({ ...options, schedulerConfig: { defaultConstraints: [] } }), azure];
   const names = new Set(
