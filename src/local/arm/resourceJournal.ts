@@ -6,7 +6,8 @@ import { Journal } from '../journal.ts';
 import type { ResourceStore, StoreChange } from './resourceStore.ts';
 
 const NAME = 'nodewrightAzure';
-const VERSION = 2;
+/** 3: nodes of agent pools boot with the real name of their API server. */
+const VERSION = 3;
 
 export class ResourceJournal {
   private readonly journal: Journal;
