@@ -16,7 +16,7 @@ export interface RequirementLike {
 
 const NUMERIC: ReadonlySet<string> = new Set(['Gt', 'Lt', 'Gte', 'Lte']);
 
-/** Terms over fields name one node, so that no node can be planned for them. */
+/** A term over fields names one node, so no new node can be planned for it. */
 export function refuseMatchFields(path: string): FieldError {
   const detail = 'matching by fields is not supported';
   return { type: 'FieldValueForbidden', field: `${path}.matchFields`, detail };

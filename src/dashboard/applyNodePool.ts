@@ -43,7 +43,7 @@ export async function applyNodePools(kube: VisitorKube, manifest: string): Promi
   return { problems: [], applied };
 }
 
-/** Labels and annotations that the manifest does not name stay. A change that somebody else made meanwhile is a conflict. */
+/** Labels and annotations that the manifest does not name stay. A change that came from elsewhere meanwhile is a conflict. */
 async function applyOne(kube: VisitorKube, { metadata, spec }: NodePool): Promise<string> {
   const { name, labels, annotations } = metadata;
   const current = await ignoreNotFound(kube.get(Kinds.NodePool, { name }));

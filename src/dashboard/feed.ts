@@ -1,5 +1,5 @@
 /**
- * The latest frame: rows, totals and curves of the cluster, made at most once a second and only while somebody looks.
+ * The latest frame: rows, totals and curves of the cluster, made at most once a second and only while a page is open.
  * Curves get a point from time to time in any case, so that they have a past when the first visitor comes.
  */
 import type { Picture, DashboardSource } from './picture.ts';

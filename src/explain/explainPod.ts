@@ -86,7 +86,7 @@ export function explainPod(question: PodQuestion): PodAnswer {
   if (reason.kind === 'group') return { object, ...groupAnswer(question, reason), obstacle };
   const { source } = question;
   const found = fixesFor(question.askedForFixes ?? asked, pod, reason, source);
-  // What makes the pod is not known: somebody else has to make it otherwise.
+  // What makes the pod is not known, so no patch can change it.
   const anew = canChange(source) || found.length > 0 ? [] : findFixes(asked, pod, reason, 1, 'any');
   const binding = bindingRefusal(reason, (found[0] ?? anew[0])?.[0]?.change);
   return {

@@ -78,7 +78,7 @@ const isWhole = ({ containers }: Spec): boolean => containers.every(({ image }) 
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** The object as somebody would write it. */
+/** The object as a user would write it. */
 function manifestOf({ metadata }: KubeObject, { apiVersion, kind }: PodSource['target'], fields: object) {
   const { name, namespace, labels = {}, annotations = {} } = metadata;
   const { [LAST_APPLIED]: _, ...kept } = annotations;

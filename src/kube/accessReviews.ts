@@ -1,4 +1,4 @@
-/** Questions to the API server about who somebody is and what an account may do. */
+/** Questions to the API server about whose token it is and what an account may do. */
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Kube } from './kube.ts';
 
@@ -9,7 +9,7 @@ export interface ReviewedUser {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What somebody would do to objects; without a namespace in all of them. */
+/** What an account would do to objects; without a namespace in all of them. */
 export interface ResourceAccess {
   readonly verb: string;
   readonly group: string;
@@ -19,7 +19,7 @@ export interface ResourceAccess {
   readonly name?: string;
 }
 
-/** What somebody would do at an address that is no object's. */
+/** What an account would do at an address that is no object's. */
 interface PathAccess {
   readonly verb: string;
   readonly path: string;

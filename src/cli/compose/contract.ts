@@ -28,8 +28,8 @@ export interface UpOptions {
   readonly controller: Options;
 }
 
-/** Resolves when the signal has been heeded and everything is stopped; rejects when the world cannot go on. */
+/** Resolves when the signal has aborted and everything is stopped; rejects when the world cannot go on. */
 export type RunLocalWorld = (options: UpOptions, signal: AbortSignal) => Promise<void>;
 
-/** Resolves when the signal has been heeded and everything is stopped; rejects when the controller cannot go on. */
+/** Resolves when the signal has aborted and everything is stopped; rejects when the controller cannot go on. */
 export type RunController = (options: Options, signal: AbortSignal) => Promise<void>;

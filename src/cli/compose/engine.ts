@@ -12,6 +12,7 @@ import { withoutReservations } from '../../cloud/withoutReservations.ts';
 import { METHODS } from '../../disruption/methods.ts';
 import { CapacityBuffers } from '../../controllers/capacity-buffer/capacityBuffers.ts';
 import { capacityBufferController } from '../../controllers/capacity-buffer/controller.ts';
+import { BufferReferences } from '../../controllers/capacity-buffer/resolution.ts';
 import { clusterStateController } from '../../controllers/cluster-state/controller.ts';
 import { createWorld } from '../../controllers/world/createWorld.ts';
 import { disruptionController } from '../../controllers/disruption/controller.ts';
@@ -246,10 +247,10 @@ function capacityBuffers(
   batcher: Batcher,
 ): { readonly capacity: CapacityBuffers; readonly controller: Controller } {
   const buffers = informers.of(Kinds.CapacityBuffer);
-  const podTemplates = informers.of(Kinds.PodTemplate);
+  const references = new BufferReferences(informers);
   const capacity = new CapacityBuffers({ kube: world.kube, clock: world.clock, buffers });
   const trigger = (element: string): void => batcher.trigger(element);
-  return { capacity, controller: capacityBufferController(world, { buffers, podTemplates, capacity, trigger }) };
+  return { capacity, controller: capacityBufferController(world, { buffers, references, capacity, trigger }) };
 }
 
 function nodeClassControllers(

@@ -12,6 +12,7 @@ import { provisionerControllers } from '../provisioner/controller.ts';
 import { bufferSize } from './bufferSize.ts';
 import { CapacityBuffers } from './capacityBuffers.ts';
 import { capacityBufferController } from './controller.ts';
+import { BufferReferences } from './resolution.ts';
 
 const STRATEGY = 'buffer.x-k8s.io/active-capacity';
 
@@ -47,7 +48,7 @@ describe('a buffer', () => {
           }),
           capacityBufferController(world, {
             buffers,
-            podTemplates: informers.of(Kinds.PodTemplate),
+            references: new BufferReferences(informers),
             capacity,
             trigger: (element) => batcher.trigger(element),
           }),

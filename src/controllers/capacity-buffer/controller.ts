@@ -1,6 +1,5 @@
-import { messageOf } from '../../errors/thrown.ts';
 import { CapacityBufferConditions, Reasons } from '../../api/conditionTypes.ts';
-import { Kinds, type PodTemplate } from '../../api/kinds.ts';
+import { Kinds } from '../../api/kinds.ts';
 import type { CapacityBuffer } from '../../api/kinds/capacityBuffer.ts';
 import { podRequests } from '../../pods/podRequests.ts';
 import type { Informer } from '../../kube/informer.ts';
@@ -13,16 +12,14 @@ import type { World } from '../world/world.ts';
 import { withCondition, type BufferStatement } from './bufferConditions.ts';
 import { bufferSize } from './bufferSize.ts';
 import type { CapacityBuffers } from './capacityBuffers.ts';
-import { resolveBuffer, type Resolution } from './resolution.ts';
+import type { BufferReferences, Resolution } from './resolution.ts';
 import { virtualPods } from './virtualPods.ts';
 
 const INTERVAL = 30_000;
-/** A workload is not watched, and one that is missing is usually about to be created. */
-const MISSING_INTERVAL = 5_000;
 
 export interface CapacityBufferOptions {
   readonly buffers: Informer<CapacityBuffer>;
-  readonly podTemplates: Informer<PodTemplate>;
+  readonly references: BufferReferences;
   readonly capacity: CapacityBuffers;
   /** Asks for a provisioning pass. */
   readonly trigger: (element: string) => void;
@@ -31,39 +28,22 @@ export interface CapacityBufferOptions {
 /** Turns each CapacityBuffer into the virtual pods that it wants room for. */
 export function capacityBufferController(world: World, options: CapacityBufferOptions): Controller {
   const { kube, clock } = world;
-  const { buffers, podTemplates, capacity, trigger } = options;
+  const { buffers, references, capacity, trigger } = options;
   return reconciler({
     ...world,
     name: 'capacitybuffer',
     concurrency: 10,
-    watches: [
-      watch(buffers),
-      watch(podTemplates, ({ object }) =>
-        [...buffers.store.list()]
-          .filter(
-            ({ metadata, spec }) =>
-              metadata.namespace === object.metadata.namespace && spec.podTemplateRef?.name === object.metadata.name,
-          )
-          .map(keyOf),
-      ),
-    ],
-    reconcile: async (key, { signal }) => {
+    watches: [watch(buffers), ...references.watches(buffers)],
+    reconcile: async (key) => {
       const buffer = buffers.store.get(refOf(key));
       if (!buffer || buffer.metadata.deletionTimestamp) {
         capacity.set(key, []);
         return undefined;
       }
-      let resolution: Resolution;
-      try {
-        resolution = await resolveBuffer(buffer, kube, signal);
-      } catch (error) {
-        const message = messageOf(error);
-        await write(buffer, { kind: 'missing', reason: Reasons.resolutionFailed, message });
-        throw error;
-      }
+      const resolution = references.resolve(buffer);
       await write(buffer, resolution);
       if (resolution.kind === 'resolved') trigger(buffer.metadata.uid ?? key);
-      return { requeueAfter: resolution.kind === 'missing' ? MISSING_INTERVAL : INTERVAL };
+      return { requeueAfter: INTERVAL };
     },
   });
 

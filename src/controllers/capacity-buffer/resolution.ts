@@ -1,8 +1,9 @@
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.js';
-import { Kinds } from '../../api/kinds.ts';
+import { Kinds, type PodTemplate } from '../../api/kinds.ts';
 import type { CapacityBuffer } from '../../api/kinds/capacityBuffer.ts';
-import { isNotFound } from '../../kube/errors.ts';
-import type { Kube } from '../../kube/kube.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { Informer, Informers } from '../../kube/informer.ts';
+import { keyOf, watch, type Watch } from '../../kube/runtime/watch.ts';
 import { conditionText, type ConditionCause, type ConditionText } from '../../ledger/conditionText.ts';
 
 /** What a buffer refers to: the shape of its pods, and of a workload how many there are. */
@@ -16,43 +17,65 @@ export type Resolution =
     }
   | (ConditionText & { readonly kind: 'missing' });
 
-const missing = (cause: ConditionCause): Resolution => ({ kind: 'missing', ...conditionText(cause) });
-
-const WORKLOADS = { Deployment: Kinds.Deployment, StatefulSet: Kinds.StatefulSet, ReplicaSet: Kinds.ReplicaSet };
-
-export async function resolveBuffer(
-  { metadata, spec }: CapacityBuffer,
-  kube: Kube,
-  signal: AbortSignal,
-): Promise<Resolution> {
-  const { namespace } = metadata;
-  if (spec.podTemplateRef) {
-    const { name } = spec.podTemplateRef;
-    try {
-      const found = await kube.get(Kinds.PodTemplate, { name, namespace }, { signal });
-      return { kind: 'resolved', template: found.template ?? {}, generation: found.metadata.generation ?? 0 };
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      return missing({ kind: 'podTemplateMissing', name });
-    }
-  }
-  const { scalableRef } = spec;
-  if (!scalableRef) return missing({ kind: 'bufferWithoutReference' });
-  const { apiGroup = '', kind, name } = scalableRef;
-  const workload = Object.hasOwn(WORKLOADS, kind) ? WORKLOADS[kind as keyof typeof WORKLOADS] : undefined;
-  if (!workload || (apiGroup !== '' && apiGroup !== 'apps')) {
-    return missing({ kind: 'workloadUnfit', workload: kind, group: apiGroup });
-  }
-  try {
-    const found = await kube.get<WorkloadLike>(workload, { name, namespace }, { signal });
-    return { kind: 'resolved', template: found.spec?.template ?? {}, replicas: found.spec?.replicas ?? 1 };
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    return missing({ kind: 'workloadMissing', workload: kind, name });
-  }
+interface Workload extends KubeObject {
+  readonly spec?: { readonly replicas?: number; readonly template?: PodTemplateSpec };
 }
 
-interface WorkloadLike {
-  metadata: { name: string };
-  spec?: { replicas?: number; template?: PodTemplateSpec };
+const missing = (cause: ConditionCause): Resolution => ({ kind: 'missing', ...conditionText(cause) });
+
+/** What buffers may refer to, watched: a resting cluster is not asked for it. */
+export class BufferReferences {
+  private readonly podTemplates: Informer<PodTemplate>;
+  private readonly workloads: ReadonlyMap<string, Informer<Workload>>;
+
+  constructor(informers: Informers) {
+    this.podTemplates = informers.of(Kinds.PodTemplate);
+    this.workloads = new Map<string, Informer<Workload>>([
+      ['Deployment', informers.of(Kinds.Deployment)],
+      ['StatefulSet', informers.of(Kinds.StatefulSet)],
+      ['ReplicaSet', informers.of(Kinds.ReplicaSet)],
+    ]);
+  }
+
+  resolve({ metadata: { namespace }, spec }: CapacityBuffer): Resolution {
+    if (spec.podTemplateRef) {
+      const { name } = spec.podTemplateRef;
+      const found = this.podTemplates.store.get({ name, namespace });
+      if (found === undefined) return missing({ kind: 'podTemplateMissing', name });
+      return { kind: 'resolved', template: found.template ?? {}, generation: found.metadata.generation ?? 0 };
+    }
+    const { scalableRef } = spec;
+    if (!scalableRef) return missing({ kind: 'bufferWithoutReference' });
+    const { apiGroup = '', kind, name } = scalableRef;
+    const workloads = this.workloads.get(kind);
+    if (!workloads || (apiGroup !== '' && apiGroup !== 'apps')) {
+      return missing({ kind: 'workloadUnfit', workload: kind, group: apiGroup });
+    }
+    const found = workloads.store.get({ name, namespace });
+    if (found === undefined) return missing({ kind: 'workloadMissing', workload: kind, name });
+    return { kind: 'resolved', template: found.spec?.template ?? {}, replicas: found.spec?.replicas ?? 1 };
+  }
+
+  /** Looks at the buffers that refer to what has changed; a status alone changes nothing for them. */
+  watches(buffers: Informer<CapacityBuffer>): readonly Watch[] {
+    const referring = (object: KubeObject, refers: (spec: CapacityBuffer['spec']) => boolean): string[] =>
+      [...buffers.store.list()]
+        .filter(({ metadata, spec }) => metadata.namespace === object.metadata.namespace && refers(spec))
+        .map(keyOf);
+    return [
+      watch(this.podTemplates, ({ object }) =>
+        referring(object, ({ podTemplateRef }) => podTemplateRef?.name === object.metadata.name),
+      ),
+      ...[...this.workloads].map(([kind, informer]) =>
+        watch(informer, (event) => {
+          const { object } = event;
+          if (event.type === 'updated' && event.old.spec === object.spec) return [];
+          return referring(
+            object,
+            ({ scalableRef }) => scalableRef?.kind === kind && scalableRef.name === object.metadata.name,
+          );
+        }),
+      ),
+    ];
+  }
 }

@@ -6,7 +6,7 @@ import { reasonLines } from '../../ledger/reasonText.ts';
 import type { DecisionDetail, DecisionRow, DecisionsScreen } from '../screens.ts';
 
 const PAGE = 200;
-/** Written often, and of interest only to somebody who looks for them. */
+/** Written often, and shown only when asked for. */
 const QUIET: ReadonlySet<LedgerEntry['kind']> = new Set(['nomination', 'hint', 'kept', 'savings']);
 
 export const rowOf = (entry: LedgerEntry): DecisionRow => ({
