@@ -1,6 +1,7 @@
 // `npm run test:clients`: the tests that need real clients: `az` (Debian's azure-cli) and `promtool` (Debian's prometheus).
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { build } from './build.mjs';
 import { root } from './setup.mjs';
 import { reportersFor, summarise } from './test-report.mjs';
 
@@ -12,6 +13,7 @@ if (spawnSync('promtool', ['--version'], { stdio: 'ignore' }).status !== 0) {
   console.error('test:clients needs promtool. Install it with: apt-get install prometheus');
   process.exit(1);
 }
+await build();
 const report = process.env.NODEWRIGHT_TEST_REPORT;
 const { status } = spawnSync(
   join(root, 'node_modules', '.bin', 'vitest'),

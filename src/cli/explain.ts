@@ -84,7 +84,9 @@ async function explain(kind: SubjectKind, name: string, flags: ExplainFlags): Pr
 async function isConfirmed(sentence: string): Promise<boolean> {
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(es)?$/i.test((await prompt.question(`${sentence}? [y/N] `)).trim());
+    // An input that ends without an answer says no.
+    const silence = new Promise<string>((resolve) => prompt.once('close', () => resolve('')));
+    return /^y(es)?$/i.test((await Promise.race([prompt.question(`${sentence}? [y/N] `), silence])).trim());
   } finally {
     prompt.close();
   }

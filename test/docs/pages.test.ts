@@ -1,35 +1,11 @@
 /** What the pages say can be done, can be done: manifests are accepted, commands are understood, links lead somewhere. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parseYamlDocuments } from '../../src/api/yaml/parseYaml.ts';
 import { readManifests } from '../../src/plan/readManifests.ts';
-
-const ROOT = join(import.meta.dirname, '../..');
-const PAGES = [
-  'README.md',
-  ...readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-];
-
-const textOf = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
-
-interface Block {
-  readonly page: string;
-  readonly line: number;
-  readonly text: string;
-}
-
-function blocksOf(language: RegExp): readonly Block[] {
-  return PAGES.flatMap((page) => {
-    const text = textOf(page);
-    return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
-      .filter(([, name = '']) => language.test(name))
-      .map(({ 2: body = '', index }) => ({ page, line: text.slice(0, index).split('\n').length, text: body }));
-  });
-}
+import { blocksOf, PAGES, ROOT, textOf } from './commands.ts';
 
 describe('manifests of the pages', () => {
   const manifests = blocksOf(/^ya?ml$/).filter(({ text }) => /^apiVersion:/m.test(text));
