@@ -39,18 +39,19 @@ export class ClusterView {
     return this.groupedNodes.values();
   }
 
-  setNode(node: Node): void {
+  setNode(node: Node): NodeInfo {
     const { name } = node.metadata;
     const known = this.nodeInfos.get(name);
     if (known) {
       known.update(node);
-      return;
+      return known;
     }
     const info = new NodeInfo(node);
     for (const pod of this.strays.get(name)?.values() ?? []) info.add(pod);
     this.strays.delete(name);
     this.nodeInfos.set(name, info);
     this.sorted = undefined;
+    return info;
   }
 
   removeNode(name: string): void {

@@ -37,17 +37,19 @@ export function seeker(
 /** Says why the pod cannot run on the node, or nothing when it can. */
 type Filter = (seeker: Seeker, node: NodeInfo) => string | readonly string[] | undefined;
 
+const CORDONED = 'node(s) were unschedulable';
+const TAINTED = 'node(s) had untolerated taint(s)';
+/** What a node says that keeps the pod out whatever runs there. */
+export const KEPT_OUT: ReadonlySet<string> = new Set([CORDONED, TAINTED]);
 const UNSCHEDULABLE_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const;
 
-const unschedulable: Filter = ({ info }, { node }) =>
-  node.spec?.unschedulable && !isTolerated(UNSCHEDULABLE_TAINT, info.pod.spec?.tolerations)
-    ? 'node(s) were unschedulable'
-    : undefined;
+export const unschedulable = ({ info }: Pick<Seeker, 'info'>, { node }: NodeInfo): string | undefined =>
+  node.spec?.unschedulable && !isTolerated(UNSCHEDULABLE_TAINT, info.pod.spec?.tolerations) ? CORDONED : undefined;
 
-const taints: Filter = ({ info }, node) => {
+export const taints = ({ info }: Pick<Seeker, 'info'>, node: NodeInfo): string | undefined => {
   for (const taint of node.taints) {
     if (taint.effect === 'PreferNoSchedule' || isTolerated(taint, info.pod.spec?.tolerations)) continue;
-    return 'node(s) had untolerated taint(s)';
+    return TAINTED;
   }
   return undefined;
 };

@@ -13,13 +13,14 @@ export class Nominations {
   private readonly byPod = new Map<string, Nomination>();
   private readonly byNode = new Map<string, Set<string>>();
 
-  /** Follows the status of a pending pod. */
-  follow(info: PodInfo): void {
+  /** Follows the status of a pending pod. True when room is kept for it no more where it was. */
+  follow(info: PodInfo): boolean {
     const known = this.byPod.get(info.key);
     const node = info.pod.status?.nominatedNodeName;
     if (node) this.set(info, node);
     // A status that never had the field is older than our own nomination; one that lost it takes the nomination back.
     else if (known?.info.pod.status?.nominatedNodeName) this.delete(info.key);
+    return known !== undefined && known.node !== this.nodeOf(info.key);
   }
 
   set(info: PodInfo, node: string): void {

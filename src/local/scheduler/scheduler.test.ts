@@ -189,7 +189,7 @@ describe('the scheduler', () => {
   });
 
   describe('a pod with a nominated node', () => {
-    const nominate = (name: string, nominatedNodeName: string): Promise<Pod> =>
+    const nominate = (name: string, nominatedNodeName: string | null): Promise<Pod> =>
       simulation.kube.patch(
         Kinds.Pod,
         { name, namespace: 'default' },
@@ -244,6 +244,21 @@ describe('the scheduler', () => {
       await pod('high', { priorityClassName: 'high' }, '2');
       await simulation.advance(1_000);
       expect(await nodeOf('high')).toBe('one');
+    });
+
+    it('leaves its room to others when its nomination is taken back', async () => {
+      await simulation.boot(instance('one', { cpu: '4' }));
+      const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'later' } }];
+      await pod('meant', { ...gated, volumes }, '3');
+      await nominate('meant', 'one');
+      await open('meant');
+      await simulation.advance(1_000);
+      await pod('other', {}, '2');
+      await simulation.advance(1_000);
+      expect(await nodeOf('other')).toBeUndefined();
+      await nominate('meant', null);
+      await simulation.advance(1_000);
+      expect(await nodeOf('other')).toBe('one');
     });
 
     it('loses its nomination, and its room, when it can run nowhere', async () => {

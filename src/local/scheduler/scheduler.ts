@@ -1,7 +1,7 @@
 /**
  * Binds pending pods to nodes as kube-scheduler's default profile does. A pass costs what has changed, not what there is.
  */
-import type { Node, Pod } from '../../api/kinds.ts';
+import type { Pod } from '../../api/kinds.ts';
 import type { EventRecorder } from '../../kube/eventRecorder.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
@@ -10,9 +10,10 @@ import { isTerminal } from '../../pods/podPredicates.ts';
 import { BY_NODE } from '../clusterInformers.ts';
 import type { ControlPlaneContext } from '../controlLoop.ts';
 import { ClusterView } from './clusterView.ts';
-import { complaints, seeker, unschedulableMessage, type Complaints, type Seeker } from './filters.ts';
+import { complaints, KEPT_OUT, seeker, unschedulableMessage, type Complaints, type Seeker } from './filters.ts';
 import { namedNodes } from './nodeAffinity.ts';
 import type { NodeInfo } from './nodeInfo.ts';
+import { nodeNews, type Setback } from './nodeNews.ts';
 import { Nominations } from './nominations.ts';
 import { isPending, PendingPods } from './pendingPods.ts';
 import { podInfo, type PodInfo } from './podInfo.ts';
@@ -60,6 +61,12 @@ interface Search {
   readonly improvable: NodeInfo[];
 }
 
+/** Why pods of a shape found no node. */
+interface Failure {
+  readonly text: string;
+  readonly setback: Setback;
+}
+
 class Scheduler {
   private readonly context: ControlPlaneContext;
   private readonly view = new ClusterView();
@@ -83,12 +90,12 @@ class Scheduler {
   async pass(signal: AbortSignal): Promise<number> {
     const work: Promise<boolean>[] = [];
     const seekers = new Map<string, Seeker>();
-    const failed = new Map<string, string>();
+    const failed = new Map<string, Failure>();
     for (const info of this.pending.take()) {
       // Room is kept for a nominated pod: what holds for pods alike need not hold for it.
       const known = this.nominations.nodeOf(info.key) === undefined ? failed.get(info.shape) : undefined;
       if (known !== undefined) {
-        work.push(this.orWake(info, this.writes.reportUnschedulable(info.pod, known, 'repeated')));
+        this.report(info, known, work, 'repeated');
         continue;
       }
       const seeking = seekers.get(info.shape) ?? this.seek(info);
@@ -113,12 +120,13 @@ class Scheduler {
       const hindrance =
         obstacle?.endsWith(' not found') === true ? 'not found' : this.preempt(info, search?.improvable ?? [], work);
       const text = hindrance === undefined || total === 0 ? message : `${message} ${hindrance}`;
+      const setback = search === undefined ? 'other' : setbackOf(search);
       if (hindrance === undefined) {
         // Victims have begun to leave: what was found for others no longer holds.
         seekers.clear();
         failed.clear();
-      } else failed.set(info.shape, text);
-      work.push(this.orWake(info, this.writes.reportUnschedulable(info.pod, text)));
+      } else failed.set(info.shape, { text, setback });
+      this.report(info, { text, setback }, work);
     }
     const results = await Promise.allSettled(work);
     const failure = results.find((result) => result.status === 'rejected');
@@ -175,7 +183,7 @@ class Scheduler {
   }
 
   /** The pod counts on its node from now on, whatever the API server has seen of it. */
-  private take(info: PodInfo, node: NodeInfo, seekers: Map<string, Seeker>, failed: Map<string, string>): void {
+  private take(info: PodInfo, node: NodeInfo, seekers: Map<string, Seeker>, failed: Map<string, Failure>): void {
     this.pending.delete(info.key);
     this.nominations.delete(info.key);
     this.view.place(info, node.name);
@@ -216,6 +224,12 @@ class Scheduler {
       });
   }
 
+  private report(info: PodInfo, { text, setback }: Failure, work: Promise<boolean>[], how?: 'repeated'): void {
+    const report = this.writes.reportUnschedulable(info.pod, text, how);
+    this.pending.failed(info.key, setback, report !== undefined);
+    if (report) work.push(this.orWake(info, report));
+  }
+
   /** A report that did not get through is made again. */
   private async orWake(info: PodInfo, report: Promise<boolean>): Promise<boolean> {
     try {
@@ -244,7 +258,7 @@ class Scheduler {
     });
     if (!found || found.victims.length === 0) {
       // As in kube-scheduler, a nomination ends when not even preemption helps.
-      if (this.nominations.delete(info.key)) this.pending.wakeAll();
+      if (this.nominations.delete(info.key)) this.pending.wakeCrowdedOut();
       work.push(this.writes.nominate(info.pod, undefined));
       const total = this.view.nodes.length;
       const helpless = total - candidates.length;
@@ -288,8 +302,9 @@ class Scheduler {
       nodes.subscribe((event) => {
         if (event.type === 'deleted') this.view.removeNode(event.object.metadata.name);
         else {
-          this.view.setNode(event.object);
-          if (event.type === 'added' || placement(event.old) !== placement(event.object)) this.pending.wakeAll();
+          const info = this.view.setNode(event.object);
+          const news = nodeNews(info, event.object, event.type === 'updated' ? event.old : undefined);
+          if (news) this.pending.wakeFor(news);
         }
         enqueueWork();
       }),
@@ -332,17 +347,18 @@ class Scheduler {
 
   private follow(pod: Pod): void {
     const info = podInfo(pod);
-    this.nominations.follow(info);
+    if (this.nominations.follow(info)) this.pending.wakeCrowdedOut();
     this.pending.set(info);
   }
 
   /** The pod waits no longer; others may have the room that was kept for it. */
   private drop(key: string): void {
     this.pending.delete(key);
-    if (this.nominations.delete(key)) this.pending.wakeAll();
+    if (this.nominations.delete(key)) this.pending.wakeCrowdedOut();
   }
 }
 
-/** What decides which pods fit a node. */
-const placement = ({ metadata, spec, status }: Node): string =>
-  JSON.stringify([metadata.labels, spec?.taints, spec?.unschedulable, status?.allocatable]);
+function setbackOf({ reasons, improvable }: Search): Setback {
+  if (improvable.length > 0) return 'crowded out';
+  return reasons.size > 0 && [...reasons.keys()].every((reason) => KEPT_OUT.has(reason)) ? 'kept out' : 'other';
+}

@@ -1,4 +1,5 @@
 /** What the scheduler writes: bindings (after the pod's claims have their volumes), conditions, events, deletions of victims. */
+import type { PodCondition } from 'kubernetes-types/core/v1.js';
 import { Kinds, type PersistentVolumeClaim, type Pod } from '../../api/kinds.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { EventRecorder } from '../../kube/eventRecorder.ts';
@@ -101,16 +102,21 @@ export class SchedulerWrites {
     return true;
   }
 
-  /** Always false: nothing was bound. */
-  async reportUnschedulable(pod: Pod, message: string, how: 'tried' | 'repeated' = 'tried'): Promise<boolean> {
-    const { clock, events } = this.options;
+  /** Undefined when the pod says so already; else always false: nothing was bound. */
+  reportUnschedulable(pod: Pod, message: string, how: 'tried' | 'repeated' = 'tried'): Promise<boolean> | undefined {
+    const { clock } = this.options;
     const previous = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
-    if (previous?.reason === 'Unschedulable' && previous.message === message) return false;
+    if (previous?.reason === 'Unschedulable' && previous.message === message) return undefined;
     const uid = pod.metadata.uid ?? '';
     // Otherwise each new node would rewrite thousands of pods alike, only to count it.
     const isRecent = clock.now() - (this.reportedAt.get(uid) ?? Number.NEGATIVE_INFINITY) < REWRITE_AFTER;
-    if (how === 'repeated' && isRecent) return false;
+    if (how === 'repeated' && isRecent && withoutCounts(previous?.message) === withoutCounts(message)) return undefined;
     this.reportedAt.set(uid, clock.now());
+    return this.writeUnschedulable(pod, message, previous);
+  }
+
+  private async writeUnschedulable(pod: Pod, message: string, previous: PodCondition | undefined): Promise<boolean> {
+    const { clock, events } = this.options;
     const now = timestamp(clock.now());
     const condition = {
       type: 'PodScheduled',
@@ -126,7 +132,7 @@ export class SchedulerWrites {
       type: 'Warning',
       reason: 'FailedScheduling',
       message,
-      dedupeValues: [uid, message],
+      dedupeValues: [pod.metadata.uid ?? '', message],
     });
     return false;
   }
@@ -159,3 +165,5 @@ export class SchedulerWrites {
     return false;
   }
 }
+
+const withoutCounts = (message = ''): string => message.replaceAll(/\d+/g, '');
