@@ -39,6 +39,7 @@ export default {
           page('AKSNodeClass', 'aksnodeclass'),
           page('Disruption', 'disruption'),
           page('Networking', 'networking'),
+          page('Placement hints', 'placement-hints'),
           page('Upgrades', 'upgrades'),
           page('Cost', 'cost'),
           page('Limits', 'limits'),

@@ -61,6 +61,24 @@ describe('pods of one kind', () => {
     expect([placeOf('on-a1'), placeOf('on-b2')]).toEqual(['a1', 'b2']);
   });
 
+  it('are in turn as the scheduler will try them: by priority, then the longest untried, then as they came', () => {
+    cluster.setNode(node('a1', 'a'));
+    const pods = ['first', 'second', 'third', 'urgent'].map((name): Pod => {
+      const { spec, ...rest } = pod(name, true);
+      return { ...rest, spec: { containers: [], ...spec, priority: name === 'urgent' ? 10 : 0 } };
+    });
+    for (const each of pods) cluster.setPod(each);
+    cluster.places.hold('plan', [{ target: 'a1', pods: pods.toReversed() }], 60_000);
+    const inTurn = (tried: Record<string, number>): readonly string[] =>
+      cluster.places
+        .inTurn(['a1'], ({ metadata }) => tried[metadata.name] ?? 0)
+        .map(({ place }) => place.pod.metadata.name);
+    expect(inTurn({})).toEqual(['urgent', 'first', 'second', 'third']);
+    expect(inTurn({ first: 30, third: 20, urgent: 40 })).toEqual(['urgent', 'second', 'third', 'first']);
+    bind('second', 'a1');
+    expect(inTurn({})).toEqual(['urgent', 'first', 'third']);
+  });
+
   it('are waited for as long as one of them has a place and no node', () => {
     plan(false);
     const areOthersComing = (...uids: string[]): boolean => cluster.places.areOthersComing(new Set(uids), NOW);

@@ -22,6 +22,9 @@ interface Surroundings {
   readonly boundOf: (controllers: ReadonlySet<string>) => readonly Pod[];
 }
 
+/** When the scheduler was last seen to try a pod, in milliseconds; 0 when it was not. */
+type LastTried = (pod: Pod) => number;
+
 /**
  * The places that loops have planned for pods, as far as they still stand: a place ends with its pod, with its node or
  * claim, and some time after its node is up. The cluster tells it of every pod, node and claim; loops hold places and
@@ -131,26 +134,44 @@ export class LivePlaces {
    * first share few nodes. Pods on nodes of `settled` claims keep their places unless they must spread. Returns the claims
    * in the order in which pods will ask for their nodes. `lastTried` is when the scheduler was seen to try a pod.
    */
-  arrange(claims: readonly string[], settled: ReadonlySet<string>, lastTried: (pod: Pod) => number): readonly string[] {
-    const { viewOf, targetOf } = this.surroundings;
-    const views = claims.flatMap((claim) => viewOf(targetOf(claim)) ?? []);
-    const found = claims.flatMap((claim) =>
-      this.on(claim).flatMap((place) => (this.waits(place) ? [{ claim, place }] : [])),
-    );
-    const pods = found.map(({ place }) => place.pod);
-    const inTurn = this.inTurn(pods, views, lastTried);
-    const turns = new Map(inTurn.map(({ metadata }, turn) => [metadata.uid ?? '', turn]));
-    const turnOf = ({ pod }: Place): number => turns.get(pod.metadata.uid ?? '') ?? 0;
-    const places = found
-      .map(({ claim, place }): ClaimPlace => {
-        const { kind } = podKind(place.pod);
-        const isKept = settled.has(claim) && spreadKey(place.pod) === undefined;
-        return { claim, place, group: isKept ? `${kind} on ${claim}` : kind };
-      })
-      .sort((one, other) => turnOf(one.place) - turnOf(other.place));
+  arrange(claims: readonly string[], settled: ReadonlySet<string>, lastTried: LastTried): readonly string[] {
+    const places = this.inTurn(claims, lastTried).map(({ claim, place }): ClaimPlace => {
+      const { kind } = podKind(place.pod);
+      const isKept = settled.has(claim) && spreadKey(place.pod) === undefined;
+      return { claim, place, group: isKept ? `${kind} on ${claim}` : kind };
+    });
     const { order, assigned } = arrangement(places, this.spreadPlaces(places));
     for (const each of assigned) this.placements.exchangeAll(each.places, each.pods);
     return [...new Set([...order, ...claims])];
+  }
+
+  /**
+   * The places of pods that wait for these claims' nodes, as the scheduler will try the pods: by priority, and of one
+   * priority the longest untried first. In a cluster without any node that takes pods it waits before it tries one again,
+   * except for those that it has tried since these nodes joined.
+   */
+  inTurn(claims: readonly string[], lastTried: LastTried): readonly Omit<ClaimPlace, 'group'>[] {
+    const { viewOf, targetOf, takesPods, byArrival } = this.surroundings;
+    const found = claims.flatMap((claim) =>
+      this.on(claim).flatMap((place) => (this.waits(place) ? [{ claim, place }] : [])),
+    );
+    const arrived = new Map(byArrival(found.map(({ place }) => place.pod)).map((pod, at) => [pod.metadata.uid, at]));
+    const joined = Math.min(
+      ...claims.map((claim) => Date.parse(viewOf(targetOf(claim))?.node?.metadata.creationTimestamp ?? '') || Infinity),
+    );
+    const since = takesPods() ? Infinity : joined;
+    const keys = found.map((each) => {
+      const { pod } = each.place;
+      const tried = lastTried(pod);
+      const priority = pod.spec?.priority ?? 0;
+      return { each, priority, delay: tried >= since ? 0 : 1, tried, at: arrived.get(pod.metadata.uid) ?? 0 };
+    });
+    return keys
+      .sort(
+        (one, other) =>
+          other.priority - one.priority || one.delay - other.delay || one.tried - other.tried || one.at - other.at,
+      )
+      .map(({ each }) => each);
   }
 
   /** Whether pods have places on nodes that have yet to join. */
@@ -221,20 +242,6 @@ export class LivePlaces {
 
   private waits({ open, pod }: Place): boolean {
     return !open && !this.surroundings.podNow(pod)?.spec?.nodeName;
-  }
-
-  /**
-   * As the scheduler tries them: by priority, and of one priority the longest untried first. In a cluster without any node
-   * that takes pods it waits before it tries one again, except for those that it has tried since these nodes joined.
-   */
-  private inTurn(pods: readonly Pod[], views: readonly NodeView[], lastTried: (pod: Pod) => number): readonly Pod[] {
-    const joined = Math.min(...views.map(({ node }) => Date.parse(node?.metadata.creationTimestamp ?? '') || Infinity));
-    const since = this.surroundings.takesPods() ? Infinity : joined;
-    const priority = ({ spec }: Pod): number => spec?.priority ?? 0;
-    const delay = (pod: Pod): number => (lastTried(pod) >= since ? 0 : 1);
-    return [...this.surroundings.byArrival(pods)].sort(
-      (one, other) => priority(other) - priority(one) || delay(one) - delay(other) || lastTried(one) - lastTried(other),
-    );
   }
 
   /** Of kinds that must spread, the places in the order in which they can be filled. */

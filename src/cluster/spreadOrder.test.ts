@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../api/kinds.ts';
-import { spreadKey, spreadOrder } from './spreadOrder.ts';
+import { spreadKey, spreadOrder, toldAtOnce } from './spreadOrder.ts';
 
 const domains = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 30 });
 
@@ -72,4 +72,20 @@ describe('the label that pods spread over', () => {
     expect(spreadKey(pod('kubernetes.io/hostname', 'DoNotSchedule'))).toBeUndefined();
     expect(spreadKey({ metadata: { name: 'p' } } as never)).toBeUndefined();
   });
+});
+
+it.each([
+  [[1], 1],
+  [[2], 1],
+  [[4], 3],
+  [[4, 2], 1],
+])('lets as many pods be nominated to one node as maxSkew %j allows: %i', (skews, expected) => {
+  const topologySpreadConstraints = skews.map((maxSkew) => ({
+    maxSkew,
+    topologyKey: 'zone',
+    whenUnsatisfiable: 'DoNotSchedule',
+  }));
+  const hosts = { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'DoNotSchedule' };
+  const pod = { spec: { containers: [], topologySpreadConstraints: [hosts, ...topologySpreadConstraints] } };
+  expect(toldAtOnce(pod as unknown as Pod)).toBe(expected);
 });

@@ -10,6 +10,17 @@ export function spreadKey({ spec }: Pod): string | undefined {
 }
 
 /**
+ * How many pods of this kind may be nominated to one node at a time: the scheduler counts them as if they ran there, and one
+ * domain may be ahead of another by one already.
+ */
+export function toldAtOnce({ spec }: Pod): number {
+  const hard = (spec?.topologySpreadConstraints ?? []).filter(
+    ({ whenUnsatisfiable, topologyKey }) => whenUnsatisfiable === 'DoNotSchedule' && topologyKey !== Labels.hostname,
+  );
+  return Math.max(1, Math.min(...hard.map(({ maxSkew }) => maxSkew)) - 1);
+}
+
+/**
  * The places in an order in which they can be filled one by one without one domain getting further ahead of another than
  * it must: over domains by turns. Where a run of them comes earlier or later than expected, the rest can still be filled.
  * `before` is how many pods each domain has already.

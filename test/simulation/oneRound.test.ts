@@ -5,16 +5,19 @@ import { STORIES, tightCluster, type Outcome, type Story, type Telling } from '.
 /** Of each story; more of them in a hunt. */
 const HUNTED = process.env['NODEWRIGHT_PROPERTY_RUNS'];
 const clustersOf = (story: Story): number => Number(HUNTED ?? (story === 'pods' ? 20 : 4));
+/** Clusters that once needed two rounds. */
+const FOUND: Partial<Record<Story, readonly number[]>> = { workloads: [15, 20], joins: [7, 8], spread: [11] };
 /** Pods that come while nodes boot need nodes of their own. */
 const roundsOf = (story: Story): number => (story === 'arrivals' ? 2 : 1);
 const TOLD: Telling = { placementHints: { schedulers: ['default-scheduler'] } };
 
 it.each(STORIES.map((story) => [story, clustersOf(story)] as const))(
   'needs one round of buying in every cluster: %s',
-  { timeout: 30_000 + Number(HUNTED ?? 20) * 5_000 },
+  { timeout: 60_000 + Number(HUNTED ?? 20) * 15_000 },
   async (story, clusters) => {
     const failures: Record<number, Outcome> = {};
-    for (let seed = 0; seed < clusters; seed++) {
+    const seeds = new Set([...Array.from({ length: clusters }, (_, seed) => seed), ...(FOUND[story] ?? [])]);
+    for (const seed of seeds) {
       const outcome = await tightCluster(seed, story, TOLD);
       if (outcome.rounds > roundsOf(story) || outcome.waiting > outcome.unplaced) failures[seed] = outcome;
     }

@@ -6,7 +6,7 @@ import type { Controller, ReconcileResult } from '../../kube/runtime/controller.
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { podKind } from '../../pods/podKind.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
-import { spreadKey } from '../../cluster/spreadOrder.ts';
+import { spreadKey, toldAtOnce } from '../../cluster/spreadOrder.ts';
 import type { Place } from '../../cluster/placements.ts';
 import { keyOf, refOf, watch, type Watch } from '../../kube/runtime/watch.ts';
 import type { RegistrationHook } from '../nodeclaim-lifecycle/registrationHook.ts';
@@ -33,10 +33,10 @@ interface PlacementHintsPorts {
 const IDLE = 1_000;
 const ATTEMPTS = 3;
 /**
- * A hint that the scheduler has cleared is written again soon, for its node may be ready any moment; the scheduler's own
- * backoff keeps the times it clears one few. Only past `prompt` repetitions does the wait grow.
+ * A hint that the scheduler has cleared is written again soon, for its node may be ready any moment. Past `prompt`
+ * repetitions in a row, none of them `calm` after another, the wait grows.
  */
-const REPEAT = { wait: 20, prompt: 10, longest: 5_000 };
+const REPEAT = { wait: 20, prompt: 10, longest: 5_000, calm: 1_000 };
 /** A hint without a plan is left for this long: after a restart, the next plan may say the same. */
 const ORPHAN_WAIT = 5_000;
 
@@ -58,6 +58,7 @@ export class PlacementHints {
   private readonly tried = new Map<string, number>();
   /** By the UID of a pod that waits. */
   private readonly said = new Map<string, Said>();
+  private readonly lastTried = ({ metadata }: Pod): number => this.tried.get(metadata.uid ?? '') ?? 0;
 
   constructor(world: World, options: PlacementHintsOptions & PlacementHintsPorts) {
     this.world = world;
@@ -69,8 +70,7 @@ export class PlacementHints {
     this.opening = new NodeOpening({
       clock: world.clock,
       areMoreComing: () => world.cluster.places.areAwaitingNodes,
-      arrange: (claims, settled) =>
-        world.cluster.places.arrange(claims, settled, ({ metadata }) => this.tried.get(metadata.uid ?? '') ?? 0),
+      arrange: (claims, settled) => world.cluster.places.arrange(claims, settled, this.lastTried),
       tell: (claims, end, options) => this.tell(claims, end, options),
     });
   }
@@ -126,12 +126,10 @@ export class PlacementHints {
   /** Tells the pods with a place on the nodes of these claims. */
   private async tell(claims: readonly string[], end: () => number, options: HintOptions): Promise<Telling> {
     const { cluster } = this.world;
-    const unsaid = claims.flatMap((claim) =>
-      cluster.places.on(claim).flatMap(({ pod: { metadata } }) => {
-        const pod = cluster.pod(metadata);
-        return pod && this.decide(pod) ? [pod] : [];
-      }),
-    );
+    const unsaid = cluster.places.inTurn(claims, this.lastTried).flatMap(({ place }) => {
+      const pod = cluster.pod(place.pod.metadata);
+      return pod && this.decide(pod) ? [pod] : [];
+    });
     if (unsaid.length === 0) return 'said';
     return (await this.written(unsaid, end, options)) ? 'told' : 'late';
   }
@@ -203,16 +201,23 @@ export class PlacementHints {
 
   /**
    * The scheduler counts the pods that are nominated to a node as if they ran there: of pods that must spread it would find
-   * none allowed on a node that several of them are nominated to.
+   * none allowed on a node that several of them are nominated to. So only those are told that it tries first.
    */
   private isBlocked(pod: Pod, place: Place): boolean {
     if (spreadKey(pod) === undefined) return false;
     const { cluster } = this.world;
     const { kind } = podKind(pod);
-    return cluster.places.on(cluster.places.viewOf(place)?.name ?? '').some((other) => {
-      const sibling = other.pod.metadata.uid === pod.metadata.uid ? undefined : cluster.pod(other.pod.metadata);
-      return sibling !== undefined && podKind(sibling).kind === kind && hintedNode(sibling) !== undefined;
-    });
+    const name = cluster.places.viewOf(place)?.name ?? '';
+    const siblings = cluster.places
+      .inTurn([name], this.lastTried)
+      .flatMap((each) => (podKind(each.place.pod).kind === kind ? [each.place.pod.metadata] : []));
+    const turn = siblings.findIndex(({ uid }) => uid === pod.metadata.uid);
+    const isTold = (ref: Pod['metadata']): boolean => {
+      const sibling = cluster.pod(ref);
+      return sibling !== undefined && hintedNode(sibling) !== undefined;
+    };
+    const others = siblings.filter((sibling, at) => at < turn || (at > turn && isTold(sibling)));
+    return others.length >= toldAtOnce(pod);
   }
 
   private decide(pod: Pod): string | null | undefined {
@@ -234,7 +239,8 @@ export class PlacementHints {
     const known = this.said.get(uid);
     const last = known?.node === node ? known : { node, times: 0, at: now };
     const wait = when === 'now' && node !== null ? 0 : last.at + waitAfter(last) - now;
-    this.said.set(uid, wait > 0 ? last : { node, times: last.times + 1, at: now });
+    const times = now - last.at > REPEAT.calm ? 1 : last.times + 1;
+    this.said.set(uid, wait > 0 ? last : { node, times, at: now });
     if (wait > 0) return { requeueAfter: wait };
     try {
       await this.writer.write(pod, node, options);
