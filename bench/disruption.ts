@@ -4,6 +4,7 @@
  * `--simulated` the same on a virtual clock.
  */
 import { missed } from './disruption/judge.ts';
+import { month } from './disruption/month.ts';
 import { passes } from './disruption/passes.ts';
 import type { StartPlane } from './disruption/plane.ts';
 import { realPlane } from './disruption/realPlane.ts';
@@ -15,9 +16,15 @@ import type { Bench, BenchTable } from './runner.ts';
 const SEED = 'leave';
 const round = (value: number, digits = 2): number => Number(value.toFixed(digits));
 
+/** The number of `--name=number`. */
+function numberOf(flags: readonly string[], name: string, otherwise: number): number {
+  const start = `--${name}=`;
+  return Number(flags.find((flag) => flag.startsWith(start))?.slice(start.length) ?? otherwise);
+}
+
 /** `--seeds=3`: the stories with the draws of three seeds. */
 function seedsOf(flags: readonly string[]): readonly string[] {
-  const count = Number(flags.find((flag) => flag.startsWith('--seeds='))?.slice('--seeds='.length) ?? 1);
+  const count = numberOf(flags, 'seeds', 1);
   return [SEED, ...Array.from({ length: count - 1 }, (_, at) => `seed ${at + 2}`)];
 }
 
@@ -25,10 +32,19 @@ export const bench: Bench = {
   name: 'disruption',
   description: `${storiesOf(SEED)
     .map(({ name }) => name)
-    .join(', ')}: on a real control plane; --simulated [--no-hints] [--seeds=n] [--commands]; --passes [--large]`,
+    .join(
+      ', ',
+    )}: on a real control plane; --simulated [--no-hints] [--seeds=n] [--commands]; --passes [--large]; month [--nodes=n] [--days=n] [--step=hours]`,
   async run(flags): Promise<BenchTable> {
     if (flags.includes('--passes'))
       return passes(flags.includes('--large') ? [100, 1_000, 2_000, 5_000] : [100, 1_000, 2_000]);
+    if (flags.includes('month')) {
+      return month({
+        nodes: numberOf(flags, 'nodes', 1_000),
+        days: numberOf(flags, 'days', 30),
+        step: numberOf(flags, 'step', 1),
+      });
+    }
     const names = flags.filter((flag) => !flag.startsWith('--'));
     const simulated = flags.includes('--simulated');
     const rows: (readonly (string | number)[])[] = [];

@@ -46,7 +46,7 @@ const ON_DEMAND = { key: Labels.capacityType, operator: 'In' as const, values: [
 const BOTH = { key: Labels.capacityType, operator: 'In' as const, values: ['spot', 'on-demand'] };
 const EAGER = { consolidateAfter: '0s', budgets: [{ nodes: '100%' }] };
 
-function mixed(seed: string, count: number, each: number): readonly Workload[] {
+export function mixedWorkloads(seed: string, count: number, each: number): readonly Workload[] {
   const byApp = new Map<string, Pod[]>();
   for (const pod of lognormal(seed, count, each).pods) {
     const app = pod.metadata.name.replace(/-\d+$/, '');
@@ -114,10 +114,10 @@ function rollouts(workloads: readonly Workload[]): readonly Step[] {
 
 /** The seven stories with the draws of a seed. */
 export function storiesOf(seed: string): readonly Story[] {
-  const leaving = mixed(seed, 95, 10);
-  const waving = mixed(`waves ${seed}`, 40, 10);
-  const rolling = mixed(`rollouts ${seed}`, 40, 10);
-  const guardedOnes = guarded(mixed(`guarded ${seed}`, 60, 10));
+  const leaving = mixedWorkloads(seed, 95, 10);
+  const waving = mixedWorkloads(`waves ${seed}`, 40, 10);
+  const rolling = mixedWorkloads(`rollouts ${seed}`, 40, 10);
+  const guardedOnes = guarded(mixedWorkloads(`guarded ${seed}`, 60, 10));
   return [
     {
       name: 'leave',
@@ -133,7 +133,7 @@ export function storiesOf(seed: string): readonly Story[] {
       title: 'drift of every node, budget 20 %',
       disruption: { consolidateAfter: 'Never', budgets: [{ nodes: '20%' }] },
       requirements: [ON_DEMAND],
-      workloads: mixed(`drift ${seed}`, 95, 10),
+      workloads: mixedWorkloads(`drift ${seed}`, 95, 10),
       steps: [{ at: 0, templateLabels: { wave: 'second' } }],
       goals: { settled: 100, movesPerPod: 1, costRatio: 1 },
     },
