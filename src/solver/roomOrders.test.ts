@@ -4,7 +4,7 @@ import { parseResources } from '../units/resources.ts';
 import type { ExistingNode } from './problem.ts';
 import { solve } from './solve.ts';
 
-const PAIRS = 250;
+const PAIRS = 190;
 const onDemand = {
   requirements: [{ key: 'karpenter.sh/capacity-type', operator: 'In' as const, values: ['on-demand'] }],
 };
@@ -14,7 +14,7 @@ function roomyNode(at: number): ExistingNode {
   return { name: `node-${at}`, labels: {}, taints: [], free, pods: [], initialized: true };
 }
 
-/** As many pods of each of the two kinds as half of the nodes hold, and so many that first-fit plans are not tried. */
+/** As many pods of each of the two kinds as half of the nodes hold, and so many that first-fit plans in other orders are not tried. */
 function planned([bulky, slim]: readonly [cpu: string, memory: string][], priority = 0) {
   const pods = Array.from({ length: PAIRS }, (_, at) => [
     testPod(`bulky-${at}`, ...(bulky ?? ['0', '0'])),

@@ -7,8 +7,8 @@ import { CPU, MEMORY } from './model/resourceTable.ts';
 import type { PodPlan, SearchMode } from './planOnce.ts';
 import { floatAt } from './rows.ts';
 
-/** Beyond so many pods no other order is tried: each takes as long as the first. */
-const MOST_PODS = 1_000;
+/** Beyond so many pods no other order is tried: each takes as long as the first, and other loops wait meanwhile. */
+const MOST_PODS = 400;
 /** Loads whose sizes differ by less than this factor are taken as alike, and the one that asks for more of the other first. */
 const WIDTHS = [1.25, 3];
 
@@ -17,10 +17,33 @@ export function roomOrders({ compiled, planned, onExisting }: PodPlan): readonly
   const { classes } = compiled;
   if (planned.length === 0 || onExisting.placed.size === 0) return [];
   if (classes.reduce((sum, { pods }) => sum + pods.length, 0) > MOST_PODS) return [];
-  return [
-    [CPU, MEMORY],
-    [MEMORY, CPU],
-  ].flatMap(([size = CPU, other = MEMORY]) => WIDTHS.map((width) => rankBy(classes, { size, other, width })));
+  // What is left asks for more of one resource than all do: of that one more must go to the room that there is.
+  const [size, other] = memoryShare(leftFor(planned)) > memoryShare(demandOf(classes)) ? [CPU, MEMORY] : [MEMORY, CPU];
+  return WIDTHS.map((width) => rankBy(classes, { size, other, width }));
+}
+
+interface Amounts {
+  readonly cpu: number;
+  readonly memory: number;
+}
+
+const memoryShare = ({ cpu, memory }: Amounts): number => memory / Math.max(1, cpu);
+
+const demandOf = (classes: readonly PodClass[]): Amounts =>
+  sumOf(classes.map(({ row, pods }) => ({ row, count: pods.length })));
+
+const leftFor = (planned: PodPlan['planned']): Amounts =>
+  sumOf(
+    planned.flatMap(({ entries }) => entries.map(({ podClass, pods }) => ({ row: podClass.row, count: pods.length }))),
+  );
+
+function sumOf(loads: readonly { readonly row: Float64Array; readonly count: number }[]): Amounts {
+  let [cpu, memory] = [0, 0];
+  for (const { row, count } of loads) {
+    cpu += count * floatAt(row, CPU);
+    memory += count * floatAt(row, MEMORY);
+  }
+  return { cpu, memory };
 }
 
 interface Order {
