@@ -24,7 +24,7 @@ export interface DashboardOptions {
   readonly page: PageFiles;
   /** Told of the address with a token that opens it once; again when the token was used. */
   readonly onAddress?: (address: string) => void;
-  /** Present in a cluster, where its own tokens let somebody in. */
+  /** Present in a cluster, where its own tokens open the dashboard. */
   readonly reviewToken?: ReviewToken;
   /**
    * The API server as a visitor may use it: with the token of the cluster that the visitor has shown, or without one for a

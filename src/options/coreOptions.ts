@@ -243,7 +243,7 @@ export const coreOptions = {
     kind: optional(port),
     default: '',
     group: 'Logs and metrics',
-    help: 'Port of the dashboard, on the loopback address only (kubectl port-forward works). A bearer token of the cluster lets in whoever may list its nodes, pods and NodePools. Empty: no dashboard.',
+    help: 'Port of the dashboard, on the loopback address only (kubectl port-forward works). It takes bearer tokens of the cluster whose user may list nodes, pods and NodePools. Empty: no dashboard.',
   },
   ledgerDir: {
     flag: 'ledger-dir',

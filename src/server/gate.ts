@@ -15,9 +15,9 @@ export interface Refusal {
 export type ReviewToken = (token: string) => Promise<boolean>;
 
 export interface GateOptions {
-  /** Present where links with a one-time token let somebody in: told of each new token. */
+  /** Present where links with a one-time token open it: told of each new token. */
   readonly onToken?: (token: string) => void;
-  /** Present where tokens of the cluster let somebody in. */
+  /** Present where tokens of the cluster open it. */
   readonly reviewToken?: ReviewToken;
   /** Told to those who are not let in. */
   readonly wayIn: string;

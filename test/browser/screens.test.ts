@@ -1,4 +1,4 @@
-/** Every screen in a real browser: what it shows, that everybody can use it, and that it withstands attacks. */
+/** Every screen in a real browser: what it shows, that it is accessible, and that it withstands attacks. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
