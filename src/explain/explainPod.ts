@@ -110,7 +110,9 @@ function fixesFor(asked: Asked, pod: Pod, reason: UnplacedReason, source: PodSou
   const any = canChange(source) ? findFixes(asked, pod, reason, MOST_FIXES, 'any') : [];
   if (hasTemplate(source) && source.scale === undefined && source.remake === undefined) return any;
   const around = findFixes(asked, pod, reason, MOST_FIXES, hasTemplate(source) ? 'none' : 'tolerations');
-  return [...around, ...any].slice(0, MOST_FIXES);
+  const textOf = (edits: readonly Edit[]): string => JSON.stringify(edits.map(({ change }) => change));
+  const known = new Set(around.map(textOf));
+  return [...around, ...any.filter((edits) => !known.has(textOf(edits)))].slice(0, MOST_FIXES);
 }
 
 /** What a member lacks that keeps the group from its places. Its pods come from one template: the fix is made to all. */

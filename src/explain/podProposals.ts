@@ -140,7 +140,7 @@ function unplacedProposals(reason: UnplacedReason, picture: PodPicture): readonl
   const stages = new Set(refusals.map(({ stage }) => stage));
   return [
     ...picture.pools.flatMap((pool) => unusablePool(pool, picture)),
-    ...(stages.has('topology') ? withoutApartness(picture) : []),
+    ...withoutApartness(picture),
     ...(stages.has('resources') ? picture.daemonSets.flatMap((each) => smallerDaemons(each, picture)) : []),
     ...claims.map((claim) => respecified(picture, { kind: 'empty-dir', claim }, withEmptyDir(claim))),
     ...(reason.kind === 'no-pools' && picture.pools.length === 0 ? [manual(picture, { kind: 'create-pool' })] : []),

@@ -12,8 +12,10 @@ import type { Explanation, ObjectName } from '../ledger/explanation.ts';
 import type { NodeFate } from '../ledger/nodeFateText.ts';
 import type { Asked } from '../solver/smallestChange.ts';
 import { applyPatches } from './applyPatches.ts';
+import { carryOut } from './carryOut.ts';
 import { withHeldDrain } from './heldDrain.ts';
 import { fateOf } from './judge.ts';
+import { nextStep, WAVE } from './nextStep.ts';
 import { nodeFactsOf } from './nodeFactsOf.ts';
 import { rehearse, type Rehearsal, type RehearsalOptions } from './rehearse.ts';
 
@@ -39,12 +41,34 @@ export async function explainNodeIn(
     facts: nodeFactsOf(rehearsal, view),
     rehearse: async (patches) => {
       const changed = applyPatches(rehearsal.objects, patches);
-      const after = await rehearse({ ...options, ...changed });
+      const after = await whenItsTurnComes(claim, await rehearse({ ...options, ...changed }), options);
       const again = findView(after, { kind: 'nodeclaim', name: claim });
       const next = again && fateOf(claim, after);
       return again && next && outcomeOf(after, again, withHeldDrain(next, again, after), workloads);
     },
   });
+}
+
+/** Steps of others that are looked into. */
+const MOST_STEPS = 3;
+
+/** Where other nodes go first, they may take the room that its pods would have had: it is judged when they have gone. */
+async function whenItsTurnComes(
+  claim: string,
+  rehearsal: Rehearsal,
+  options: Omit<RehearsalOptions, 'objects' | 'changedPools'>,
+): Promise<Rehearsal> {
+  let now = rehearsal;
+  for (let step = 1; step <= MOST_STEPS; step++) {
+    const fate = fateOf(claim, now);
+    if (fate?.kind !== 'kept' || fate.kept.cause.kind !== 'next-pass') break;
+    const next = nextStep(now, 0);
+    if (next === undefined) break;
+    const objects = carryOut(now.objects, next.step, now.pass.pools, `step-${step}`);
+    const changedPools = new Set(now.pass.pools.keys());
+    now = await rehearse({ ...options, objects: { ...objects, time: objects.time + WAVE }, changedPools });
+  }
+  return now;
 }
 
 function findView({ pass }: Rehearsal, { kind, name }: NodeRef): NodeView | undefined {

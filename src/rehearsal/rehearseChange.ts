@@ -2,23 +2,20 @@
 import { Labels } from '../api/labels.ts';
 import { findCondition } from '../api/conditions.ts';
 import { isPendingDisruption } from '../controllers/claims/isPendingDisruption.ts';
-import { candidatesFor } from '../disruption/method.ts';
-import { METHODS } from '../disruption/methods.ts';
 import type { ChangeReport, ChangeStep } from '../ledger/changeReport.ts';
 import { nodeFateText } from '../ledger/nodeFateText.ts';
 import { reasonText } from '../ledger/reasonText.ts';
 import type { PatchedObjects } from './applyPatches.ts';
-import { carryOut, finishDepartures, stepOf, type Step } from './carryOut.ts';
+import { carryOut, finishDepartures, type Step } from './carryOut.ts';
 import type { ClusterObjects } from './clusterObjects.ts';
-import { fateOf, fatesOf, finish } from './judge.ts';
+import { fateOf, fatesOf } from './judge.ts';
+import { nextStep, WAVE } from './nextStep.ts';
 import { HOURS_PER_MONTH, nodePrice } from './nodeFactsOf.ts';
 import { rehearse, type Rehearsal, type RehearsalOptions } from './rehearse.ts';
 
 type Options = Omit<RehearsalOptions, 'objects' | 'changedPools'>;
 
 const MINUTE = 60_000;
-/** Milliseconds that a wave takes: instances boot, pods move, old nodes go. */
-const WAVE = 5 * MINUTE;
 /** Milliseconds between two looks while budgets or consolidateAfter make everything wait. */
 const PAUSE = 30 * MINUTE;
 /** Looks that find nothing to do, one after the other, before the rest counts as held. */
@@ -88,35 +85,6 @@ function driftedIn({ pass }: Rehearsal): ChangeReport['drifting'] {
 function leavingIn({ pass }: Rehearsal): Step['gone'] {
   return pass.views.flatMap(({ claim, name, deleting }) =>
     claim !== undefined && (deleting || isPendingDisruption(claim)) ? [{ claim: claim.metadata.name, node: name }] : [],
-  );
-}
-
-/** Nodes for pods that wait come first, then the first method that has something to do. */
-function nextStep(
-  { moment, pass }: Rehearsal,
-  since: number,
-): { readonly step: Step; readonly told: ChangeStep } | undefined {
-  const minute = Math.round(since / MINUTE);
-  const { plannedNodes, onExisting } = moment.ask({ pods: moment.demand.waiting });
-  if (plannedNodes.length > 0) {
-    const told = { minute, reason: 'Pending', nodes: [], replacements: offeringsOf(plannedNodes), evictions: 0 };
-    return { step: { planned: plannedNodes, onExisting, gone: [] }, told };
-  }
-  for (const method of METHODS) {
-    const { candidates } = candidatesFor(method, pass);
-    const { commands } = candidates.length === 0 ? { commands: [] } : finish(method.decide(candidates, pass));
-    if (commands.length === 0) continue;
-    const step = stepOf(commands);
-    const evictions = commands.reduce((sum, command) => sum + command.evictions, 0);
-    const nodes = step.gone.map(({ node }) => node);
-    return { step, told: { minute, reason: method.reason, nodes, replacements: offeringsOf(step.planned), evictions } };
-  }
-  return undefined;
-}
-
-function offeringsOf(planned: Step['planned']): ChangeStep['replacements'] {
-  return planned.flatMap(({ pool, alternatives: [first] }) =>
-    first === undefined ? [] : [{ nodePool: pool, ...first }],
   );
 }
 

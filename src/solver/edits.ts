@@ -207,14 +207,16 @@ export function limitsFor(offer: PoolOffer, planned: Solution['plannedNodes']): 
   const limits = (offer.pool.spec.limits ?? {}) as Record<string, string | number>;
   const capacities = new Map(offer.instanceTypes.map((type) => [type.name, type.capacity]));
   const own = planned.filter(({ pool }) => pool === name);
+  // There has to be room for each of the types that minValues asks for.
+  const choices = Math.max(1, ...offer.pool.spec.template.spec.requirements.map(({ minValues = 1 }) => minValues));
+  const roomFor = ({ alternatives }: (typeof own)[number], resource: string): Quantity => {
+    if (resource === 'nodes') return ONE;
+    const types = [...new Set(alternatives.map(({ instanceType }) => instanceType))].slice(0, choices);
+    const sizes = types.map((type) => quantityOf(capacities.get(type) ?? {}, resource));
+    return sizes.reduce((most, size) => (size.compare(most) > 0 ? size : most), Quantity.fromValue(0));
+  };
   return Object.keys(limits).flatMap((resource) => {
-    const needed = own.reduce(
-      (sum, { alternatives: [first] }) => {
-        const one = resource === 'nodes' ? ONE : quantityOf(capacities.get(first?.instanceType ?? '') ?? {}, resource);
-        return sum.add(one);
-      },
-      quantityOf(offer.used, resource),
-    );
+    const needed = own.reduce((sum, node) => sum.add(roomFor(node, resource)), quantityOf(offer.used, resource));
     if (needed.compare(Quantity.parse(limits[resource] ?? '0')) <= 0) return [];
     const to = needed.toString();
     return [

@@ -120,7 +120,7 @@ function firstRefusal(
   }
   survive('limits', affordable);
   const short = demand
-    .minValuesOffered(state, podClass.row, shape.hostPorts)
+    .minValuesOffered(state, podClass.row, shape.hostPorts, left)
     .find((each) => each.offered < each.atLeast);
   if (short !== undefined) return { stage: 'min-values', ...short };
   return { stage: 'topology', conflicts: topologyConflicts(plan, podClass, state) };

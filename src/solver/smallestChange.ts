@@ -9,7 +9,7 @@ import { editsFor, limitsFor, type PodSpecChange } from './edits.ts';
 import { Model } from './model/model.ts';
 import { loadKey, rulesKey } from './model/podShape.ts';
 import type { Overlay, PoolOffer, Solution, SolveOptions } from './problem.ts';
-import type { SmallestChange, UnplacedReason } from './reasons.ts';
+import type { PoolRefusal, SmallestChange, UnplacedReason } from './reasons.ts';
 
 type Ask = (model: Model, overlay: Overlay, options: SolveOptions) => Solution;
 
@@ -114,11 +114,12 @@ function candidates(
   podSpec: PodSpecChange,
 ): readonly Edit[] {
   const edits = editsFor(asked.pools, pod, reason, asked.solution, podSpec);
-  const limited = reason.pools.flatMap(({ pool, stage }) => (stage === 'limits' ? [pool] : []));
+  const limited = reason.pools.filter(isOfLimits).map(({ pool }) => pool);
   if (limited.length === 0) return edits.slice(0, MAX_TRIES);
-  const others = edits.filter(({ change }) => change.kind !== 'limit');
+  const others = edits.filter(isNoLimit);
   const at = edits.findIndex(({ change }) => change.kind === 'limit');
-  return others.toSpliced(at, 0, ...limited.flatMap((pool) => amplerLimits(asked, pod, pool))).slice(0, MAX_TRIES);
+  const ample = limited.flatMap((pool) => amplerLimits(asked, pod, pool));
+  return others.toSpliced(at < 0 ? others.length : at, 0, ...ample).slice(0, MAX_TRIES);
 }
 
 function amplerLimits(asked: Asked, pod: Pod, name: string): readonly Edit[] {
@@ -132,8 +133,16 @@ function amplerLimits(asked: Asked, pod: Pod, name: string): readonly Edit[] {
   });
   const others = overlay.pods.length <= MAX_PODS ? overlay.pods.filter((each) => podKey(each) !== podKey(pod)) : [];
   const quiet: SolveOptions = { ...options, searchRounds: 0, suggestChanges: false, explainChoices: false };
-  return limitsFor(own, asked.ask({ ...overlay, pods: [...others, pod] }, quiet, free).plannedNodes);
+  const planned = (pods: readonly Pod[]) => asked.ask({ ...overlay, pods }, quiet, free).plannedNodes;
+  const together = limitsFor(own, planned([...others, pod]));
+  const reason = refusalWith(asked, pod, together);
+  const isEnough = reason?.kind !== 'refused' || !reason.pools.some((each) => each.pool === name && isOfLimits(each));
+  // The others may have got nodes of their own before it comes.
+  return isEnough ? together : limitsFor(own, [...planned(others), ...planned([pod])]);
 }
+
+/** Types that the limits leave no room for do not count for minValues. */
+const isOfLimits = ({ stage }: PoolRefusal): boolean => stage === 'limits' || stage === 'min-values';
 
 /** One refusal may hide the next: each round makes all edits so far and adds those for what is in the way then. */
 function fewestTogether(
@@ -148,10 +157,10 @@ function fewestTogether(
     const reason = refusalWith(asked, pod, kept);
     if (reason === undefined) break;
     if (round === MAX_ROUNDS || reason.kind !== 'refused') return undefined;
-    const subject = applyEdits(kept, { pod, pools: asked.pools });
-    const more = candidates(asked, subject.pod, reason, podSpec);
+    // Without the limits so far: those of this round stand in place of them.
+    const subject = applyEdits(kept.filter(isNoLimit), { pod, pools: asked.pools });
+    const more = candidates({ ...asked, pools: subject.pools }, subject.pod, reason, podSpec);
     const wider = withoutRivals([...kept, ...more]);
-    // A limit that goes further in this round stands in place of the one before.
     if (textOf(wider) === textOf(kept)) return undefined;
     kept = wider;
   }
@@ -159,7 +168,18 @@ function fewestTogether(
     const fewer = kept.filter((each) => !belongTogether(each, edit));
     if (fewer.length > 0 && refusalWith(asked, pod, fewer) === undefined) kept = fewer;
   }
-  return kept;
+  return withAmpleLimits(asked, pod, kept);
+}
+
+/** Limits were found before the pod could use the pool: with the other edits it needs a share of them too. */
+function withAmpleLimits(asked: Asked, pod: Pod, edits: readonly Edit[]): readonly Edit[] {
+  const limited = new Set(edits.flatMap(({ change }) => (change.kind === 'limit' ? [change.pool] : [])));
+  const others = edits.filter(isNoLimit);
+  if (limited.size === 0 || others.length === 0) return edits;
+  const subject = applyEdits(others, { pod, pools: asked.pools });
+  const ample = [...limited].flatMap((pool) => amplerLimits({ ...asked, pools: subject.pools }, subject.pod, pool));
+  const wider = [...others, ...ample];
+  return refusalWith(asked, pod, wider) === undefined ? wider : edits;
 }
 
 const textOf = (edits: readonly Edit[]): string => JSON.stringify(edits.map(({ change }) => change));
@@ -177,6 +197,7 @@ function withoutRivals(edits: readonly Edit[]): readonly Edit[] {
     const { change } = edit;
     if (change.kind === 'limit') byField.set(`limit ${change.pool} ${change.resource}`, edit);
     else if (change.kind === 'requests') byField.set('requests', edit);
+    else if (change.kind === 'min-values') byField.set(`min-values ${change.pool} ${change.key}`, edit);
     else if (change.kind === 'pool-requirement') byField.set(`requirement ${change.pool} ${change.key}`, edit);
     else byField.set(JSON.stringify(change), edit);
   }
@@ -189,6 +210,13 @@ function refusalWith(asked: Asked, pod: Pod, edits: readonly Edit[]): UnplacedRe
   const subject = applyEdits(edits, { pod, pools });
   const quiet: SolveOptions = { ...options, searchRounds: 0, suggestChanges: false, explainChoices: false };
   const others = overlay.pods.length <= MAX_PODS ? overlay.pods.filter((other) => other !== pod) : [];
-  const again = asked.ask({ ...overlay, pods: [...others, subject.pod] }, quiet, subject.pools);
+  const again = asked.ask({ ...overlay, pods: [...others, lastOf(subject.pod)] }, quiet, subject.pools);
   return again.unplaced.find((each) => each.pod === podKey(pod))?.reason;
 }
+
+/** Pods of equal priority may be placed in any order: a place that another of them would take first is none. */
+function lastOf(pod: Pod): Pod {
+  return { ...pod, spec: { containers: [], ...pod.spec, priority: LOWEST_PRIORITY } };
+}
+
+const LOWEST_PRIORITY = -2_147_483_648;

@@ -3,6 +3,7 @@ import { CLASS_REF, conditionOf, Workbench } from '../../../test/fixtures/engine
 import { Kinds } from '../../api/kinds.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Annotations, Labels } from '../../api/labels.ts';
+import { InsufficientCapacityError } from '../../cloud/errors.ts';
 import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.ts';
 import { nodePoolReadinessController } from '../nodepool-readiness/controller.ts';
 import { nodePoolValidationController } from '../nodepool-validation/controller.ts';
@@ -114,4 +115,22 @@ it('leaves a pool of another provider alone', async () => {
   expect(await bench.claims()).toEqual([]);
   const loop = { controller: 'static.provisioning' };
   expect(bench.metrics.value('controller_runtime_reconcile_errors_total', loop)).toBeUndefined();
+});
+
+it('tries again less and less often while the cloud has no capacity, and at once after it had', async () => {
+  bench.cloud.launchOutage = new InsufficientCapacityError('sold out everywhere');
+  await bench.createPool('fixed', { replicas: 3, template: template() });
+  await bench.advance(10 * 60_000);
+  const created = (): number =>
+    bench.metrics.value('karpenter_nodeclaims_created_total', { nodepool: 'fixed', reason: 'provisioned' }) ?? 0;
+  // After 1, 2, 4 … 256 s.
+  expect(created()).toBeGreaterThanOrEqual(3 * 8);
+  expect(created()).toBeLessThanOrEqual(3 * 11);
+  bench.cloud.launchOutage = undefined;
+  await bench.advance(6 * 60_000);
+  const [name] = await active();
+  expect(await active()).toHaveLength(3);
+  await bench.kube.delete(Kinds.NodeClaim, { name: name ?? '' });
+  await bench.advance(1_000);
+  expect(await active()).toHaveLength(3);
 });

@@ -10,6 +10,7 @@ import { poolInstanceTypes } from '../world/nodeClassOfPool.ts';
 import { ClaimWriter } from '../claims/claimWriter.ts';
 import { staticClaimDraft } from '../claims/nodeClaimDraft.ts';
 import type { World } from '../world/world.ts';
+import { LaunchRetries } from './launchRetries.ts';
 
 const INTERVAL = 60_000;
 const LIMITED_INTERVAL = 30_000;
@@ -18,6 +19,7 @@ const LIMITED_INTERVAL = 30_000;
 export function staticProvisioningController(world: World): Controller {
   const { informers, cluster, cloud, random } = world;
   const claims = new ClaimWriter(world);
+  const retries = new LaunchRetries(world);
   return reconciler({
     ...world,
     name: 'static.provisioning',
@@ -27,13 +29,19 @@ export function staticProvisioningController(world: World): Controller {
       watch(informers.nodeClaims, ({ type, object }) => {
         const pool = object.metadata.labels?.[Labels.nodePool];
         const leaving = type === 'deleted' || object.metadata.deletionTimestamp !== undefined;
-        return pool !== undefined && leaving ? [pool] : [];
+        if (pool === undefined) return [];
+        if (leaving) retries.gone(pool, object);
+        else retries.seen(pool, object);
+        return leaving ? [pool] : [];
       }),
     ],
     reconcile: async (name, { signal, log }) => {
       const pool = informers.nodePools.store.get({ name });
       const replicas = pool?.spec.replicas;
-      if (!pool || replicas === undefined || pool.metadata.deletionTimestamp) return undefined;
+      if (!pool || replicas === undefined || pool.metadata.deletionTimestamp) {
+        retries.forget(name);
+        return undefined;
+      }
       const usable = isManaged(pool.spec.template.spec.nodeClassRef, cloud);
       if (!usable || findCondition(pool, READY)?.status !== 'True') return undefined;
       const instances = cluster.snapshot().nodes.filter(({ nodePool, claim }) => nodePool === name && claim);
@@ -51,6 +59,8 @@ export function staticProvisioningController(world: World): Controller {
         log.info('static NodePool is at its limit of nodes', { NodePool: name, replicas, limit });
         return { requeueAfter: LIMITED_INTERVAL };
       }
+      const wait = retries.wait(name);
+      if (wait > 0) return { requeueAfter: wait };
       const types = await poolInstanceTypes(pool, cloud, informers, signal);
       const described = new Set(types.flatMap(({ requirements }) => [...requirements.keys()]));
       const drafts = Array.from({ length: count }, () => staticClaimDraft(pool, described, () => random.next()));

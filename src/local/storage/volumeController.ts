@@ -29,6 +29,14 @@ const BOUND_BY_CONTROLLER = { 'pv.kubernetes.io/bind-completed': 'yes', 'pv.kube
 const sizeOf = (capacity: Readonly<Record<string, string>> | undefined): number =>
   Quantity.tryParse(capacity?.['storage'] ?? '0')?.value() ?? 0;
 
+/** Whether nothing else has the volume. */
+function isFor({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
+  const ref = spec?.claimRef;
+  if (!ref) return true;
+  const isSame = ref.namespace === metadata.namespace && ref.name === metadata.name;
+  return isSame && (ref.uid === undefined || ref.uid === metadata.uid);
+}
+
 /** `resourceGroupId`: where Azure keeps the disks, the beginning of their ids. */
 export function volumeControllers(context: ControlPlaneContext, resourceGroupId: string): readonly Controller[] {
   const { kube, clock, informers } = context;
@@ -36,16 +44,16 @@ export function volumeControllers(context: ControlPlaneContext, resourceGroupId:
   /** When the making of a claim's disk began. */
   const begun = new Map<string, number>();
 
-  /** An existing volume that fits the claim, the smallest that does. */
-  function findAvailable(claim: PersistentVolumeClaim): PersistentVolume | undefined {
+  /** An existing volume that fits the claim, the smallest that does; for one that waits for a pod, only a volume that names it. */
+  function findAvailable(claim: PersistentVolumeClaim, waits: boolean): PersistentVolume | undefined {
     const wanted = sizeOf(claim.spec?.resources?.requests);
     return [...volumes.store.list()]
-      .filter(({ spec, status, metadata }) => {
+      .filter((volume) => {
+        const { spec, status, metadata } = volume;
         if (metadata.deletionTimestamp) return false;
-        const ref = spec?.claimRef;
-        const { namespace, name } = claim.metadata;
-        if (ref) return ref.namespace === namespace && ref.name === name && status?.phase !== 'Released';
+        if (spec?.claimRef) return isFor(volume, claim) && status?.phase !== 'Released';
         return (
+          !waits &&
           status?.phase === 'Available' &&
           (spec?.storageClassName ?? '') === (claim.spec?.storageClassName ?? '') &&
           sizeOf(spec?.capacity) >= wanted &&
@@ -118,7 +126,12 @@ export function volumeControllers(context: ControlPlaneContext, resourceGroupId:
     const storageClass = storageClasses.store.get({ name: claim.spec?.storageClassName ?? '' });
     const selected = claim.metadata.annotations?.[SELECTED_NODE];
     const waits = storageClass?.volumeBindingMode === 'WaitForFirstConsumer' && selected === undefined;
-    const available = waits ? undefined : findAvailable(claim);
+    const { volumeName } = claim.spec ?? {};
+    if (volumeName) {
+      const named = volumes.store.get({ name: volumeName });
+      return named && !named.metadata.deletionTimestamp && isFor(named, claim) ? bind(claim, named) : undefined;
+    }
+    const available = findAvailable(claim, waits);
     if (available) return bind(claim, available);
     if (!storageClass || waits) return undefined;
     const node = selected === undefined ? undefined : nodes.store.get({ name: selected });
@@ -166,7 +179,7 @@ export function volumeControllers(context: ControlPlaneContext, resourceGroupId:
         // Only a pod that is over or ending frees a claim.
         watch(pods, ({ object }) => (isTerminal(object) || isTerminating(object) ? claimsOf(object) : [])),
         watch(storageClasses, unboundClaims),
-        watch(volumes, ({ object }) => (object.status?.phase === 'Available' ? unboundClaims() : [])),
+        watch(volumes, ({ object }) => (object.status?.phase === 'Released' ? [] : unboundClaims())),
       ],
       untilGone: true,
       reconcile: reconcileClaim,
