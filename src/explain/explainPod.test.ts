@@ -9,6 +9,7 @@ import { podKey } from '../pods/podKey.ts';
 import { Model } from '../solver/model/model.ts';
 import type { Problem } from '../solver/problem.ts';
 import { ask } from '../solver/solve.ts';
+import { parseResources } from '../units/resources.ts';
 import { explainPod, type PodQuestion } from './explainPod.ts';
 import { forAll } from './forAll.ts';
 
@@ -209,6 +210,46 @@ describe('the explanation', () => {
     const [fix] = explainPod(questionOf(problem, pod)).fixes;
     expect(fix?.patches.map(({ target }) => target.kind)).toEqual(['Deployment', 'NodePool']);
     expect(unplacedIn(patched(problem, pod, fix?.patches ?? [])).has(podKey(pod))).toBe(false);
+  });
+
+  it('raises a limit so far that pods which wait too leave room, in whatever order they come', () => {
+    const pods = [testPod('a', '8', '1Gi', { nodeSelector: { team: 'blue' } }), testPod('b', '7', '1Gi')];
+    const [pod] = pods as [Pod];
+    const problem: Problem = { ...problemOf(pod, testPool('general', {}, { limits: { cpu: '0' } })), pods };
+    const [fix] = explainPod(questionOf(problem, pod)).fixes;
+    const after = patched(problem, pod, fix?.patches ?? []);
+    expect(unplacedIn(after)).toEqual(new Set());
+    expect(unplacedIn({ ...after, pods: [...after.pods].reverse() })).toEqual(new Set());
+  });
+
+  it('counts for minValues only types that the limits leave room for', () => {
+    const requirements = [{ key: 'node.kubernetes.io/instance-type', operator: 'Exists' as const, minValues: 2 }];
+    const pool = testPool('general', { requirements }, { limits: { cpu: '4' } });
+    const pod = testPod('a', '1', '1Gi');
+    const { constraint, sentence, fixes } = explained(pod, pool);
+    expect([constraint, sentence]).toEqual(['min-values', expect.stringContaining('asks for 2 values and 1 are left')]);
+    for (const { patches } of fixes) {
+      expect(unplacedIn(patched(problemOf(pod, pool), pod, patches))).toEqual(new Set());
+    }
+    expect(fixes.length).toBeGreaterThan(0);
+  });
+
+  it('lets the pool allow a type with a GPU before it takes the GPU from the pod', () => {
+    const gpu = { 'nvidia.com/gpu': '1' };
+    const requirements = [{ key: 'node.kubernetes.io/instance-type', operator: 'In' as const, values: ['small'] }];
+    const plain = testType('small', 2, 4, 0.1);
+    const large = testType('gpu', 8, 32, 3);
+    const capacity = { ...large.capacity, ...parseResources(gpu) };
+    const types = [plain, { ...large, capacity, allocatable: capacity }];
+    const resources = { requests: { cpu: '1', ...gpu }, limits: gpu };
+    const pod = testPod('a', '1', '1Gi', { containers: [{ name: 'main', resources }] });
+    const pool = testPool('general', { requirements });
+    const problem = { ...problemOf(pod, pool), pools: [{ pool, instanceTypes: types, used: {} }] };
+    const { fixes } = explainPod(questionOf(problem, pod));
+    expect(fixes.map(({ sentence }) => sentence)).toEqual([
+      'let NodePool "general" allow node.kubernetes.io/instance-type In [gpu]',
+      'ask for no nvidia.com/gpu',
+    ]);
   });
 
   it('says of a pod whose Deployment has another template by now that it is being replaced', () => {

@@ -25,8 +25,9 @@ export interface PodRef {
 
 /** Obstacles behind obstacles that are looked into. */
 const MOST_ROUNDS = 3;
-/** Proposals that are rehearsed in one round. */
+/** Proposals that are rehearsed in one round, and in all rounds together. */
 const MOST_TRIES = 8;
+const MOST_REHEARSALS = 24;
 const MOST_FIXES = 3;
 /** Other pods of an owner that a change is also made to. */
 const MOST_SIBLINGS = 500;
@@ -37,10 +38,15 @@ export async function explainPodIn(rehearsal: Rehearsal, ref: PodRef, kube: Kube
   if (pod === undefined) return undefined;
   const source = await podSource(kube, pod, objectsOf(rehearsal.objects, Kinds.Pod));
   const siblings = siblingsOf(rehearsal, pod);
-  const around = { source, siblings, kube };
+  const around = { source, siblings, kube, rehearsals: { left: MOST_REHEARSALS } };
   let answer = await answerOf(rehearsal, pod, around, MOST_ROUNDS);
   if (answer.obstacle !== undefined && siblings.length > 0 && !answer.fixes.some(isApplicable)) {
-    answer = await answerOf(rehearsal, pod, { ...around, siblings: [] }, MOST_ROUNDS);
+    answer = await answerOf(
+      rehearsal,
+      pod,
+      { ...around, siblings: [], rehearsals: { left: MOST_REHEARSALS } },
+      MOST_ROUNDS,
+    );
   }
   const { obstacle: _, ...explanation } = answer;
   return { ...explanation, fixes: explanation.fixes.map((fix) => told(fix, source)) };
@@ -52,6 +58,8 @@ interface Surroundings {
   /** Other pods of the same owner. */
   readonly siblings: readonly Pod[];
   readonly kube: Kube;
+  /** How many more may be made; counted down. */
+  readonly rehearsals: { left: number };
 }
 
 function siblingsOf({ objects }: Rehearsal, pod: Pod): readonly Pod[] {
@@ -83,6 +91,8 @@ async function answerOf(rehearsal: Rehearsal, pod: Pod, around: Surroundings, ro
       found.push({ sentence, patches });
       continue;
     }
+    if (around.rehearsals.left <= 0) break;
+    around.rehearsals.left -= 1;
     const changed = applyPatches(rehearsal.objects, [...patches, ...effects]);
     const next = await rehearse({ ...changed, cloud: rehearsal.world.cloud });
     const again = next.world.cluster.pod({ name: pod.metadata.name, namespace: pod.metadata.namespace ?? 'default' });

@@ -9,7 +9,7 @@ import { Quantity } from '../units/quantity.ts';
 import { quantityOf } from '../units/resources.ts';
 import type { Edit, Refused } from './edit.ts';
 import { isPreferred } from './model/nodeKinds.ts';
-import { poolEdits } from './poolEdits.ts';
+import { isExtended, poolEdits, typesWithResource } from './poolEdits.ts';
 import type { PoolOffer, Solution } from './problem.ts';
 import type { SmallestChange } from './reasons.ts';
 import { roomsWithout, within } from './requestEdits.ts';
@@ -31,7 +31,13 @@ export function editsFor(
       ? [...looserSelectors(pod), ...looserTopology(pod), ...otherPorts(pod, reason), ...smallerRequests(pod, reason)]
       : [];
   const tolerated = podSpec === 'none' ? [] : tolerations(pools, pod);
-  return [...tolerated, ...ofPod, ...higherLimits(pools, reason, solution), ...poolEdits(reason)];
+  return [
+    ...tolerated,
+    ...typesWithResource(pools, pod, reason),
+    ...ofPod,
+    ...higherLimits(pools, reason, solution),
+    ...poolEdits(reason),
+  ];
 }
 
 function podEdit(change: SmallestChange, edit: (spec: Spec) => Partial<Spec>): Edit {
@@ -161,7 +167,8 @@ function smallerRequests(pod: Pod, reason: Refused): Edit[] {
     const { instanceType, lacks } = refusal.nearest;
     const change: SmallestChange = { kind: 'requests', less: lacks, instanceType };
     const rooms = roomsWithout(pod, lacks);
-    return rooms === undefined ? [] : [podEdit(change, (spec) => within(spec, rooms))];
+    if (rooms !== undefined) return [podEdit(change, (spec) => within(spec, rooms))];
+    return lacks.filter(({ resource }) => isExtended(resource)).map(({ resource }) => withoutResource(resource));
   });
 }
 

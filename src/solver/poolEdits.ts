@@ -1,8 +1,14 @@
 /** Changes of a NodePool that may give an unplaced pod a place: for pods whose own spec cannot change any more. */
+import type { Pod } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { isRestrictedLabel, WELL_KNOWN_LABELS } from '../api/labels.ts';
 import type { RequirementItem } from '../constraints/requirement.ts';
+import { Requirements } from '../constraints/requirements.ts';
+import { podRequests } from '../pods/podRequests.ts';
+import { Quantity } from '../units/quantity.ts';
+import { quantityOf, type Resources } from '../units/resources.ts';
 import type { Edit, Refused } from './edit.ts';
+import type { PoolOffer } from './problem.ts';
 import type { LabelConflict, PoolRefusal, SmallestChange } from './reasons.ts';
 
 export function poolEdits(reason: Refused): Edit[] {
@@ -28,6 +34,36 @@ export function poolEdits(reason: Refused): Edit[] {
     }
   });
 }
+
+/** The pool allows the cheapest type that has what no type of the pool has any of, such as GPUs. */
+export function typesWithResource(pools: readonly PoolOffer[], pod: Pod, reason: Refused): Edit[] {
+  const asked = podRequests(pod);
+  return reason.pools.flatMap((refusal): Edit[] => {
+    if (refusal.stage !== 'resources' || !('nearest' in refusal)) return [];
+    const isWhole = refusal.nearest.lacks.some(
+      ({ resource, amount }) =>
+        isExtended(resource) && quantityOf(asked, resource).compare(Quantity.parse(amount)) <= 0,
+    );
+    const offer = pools.find(({ pool }) => pool.metadata.name === refusal.pool);
+    if (!isWhole || offer === undefined) return [];
+    const wanted = Requirements.fromItems(offer.pool.spec.template.spec.requirements);
+    const [cheapest] = offer.instanceTypes
+      .filter((type) => isWithin(asked, type.capacity) && !type.requirements.intersects(wanted))
+      .map((type) => ({ type, price: Math.min(...type.offerings.map(({ price }) => price)) }))
+      .sort((left, right) => left.price - right.price);
+    return [...wanted].flatMap(({ key }) => {
+      const has = cheapest?.type.requirements.find(key);
+      const isInTheWay = has !== undefined && !has.complement && !has.hasIntersection(wanted.get(key));
+      return isInTheWay ? [widened(refusal.pool, key, [...has.values])] : [];
+    });
+  });
+}
+
+/** Of a device plug-in, not of every node. */
+export const isExtended = (resource: string): boolean => resource.includes('/');
+
+const isWithin = (asked: Resources, capacity: Resources): boolean =>
+  Object.keys(asked).every((resource) => quantityOf(asked, resource).compare(quantityOf(capacity, resource)) <= 0);
 
 type Template = NodePool['spec']['template'];
 
