@@ -2,6 +2,7 @@
  * Changes for pods that the solver has no suggestion for: what keeps them out of every plan, pools that cannot be used, and
  * daemons that leave no room. Whether one helps is found out by rehearsing it.
  */
+import { findCondition } from '../api/conditions.ts';
 import { NodePoolConditions, READY } from '../api/conditionTypes.ts';
 import { Kinds, type DaemonSet, type PersistentVolumeClaim, type Pod, type StorageClass } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
@@ -9,6 +10,7 @@ import { Labels } from '../api/labels.ts';
 import { apiVersionOf, type KubeObject } from '../api/object.ts';
 import { mergePatch } from '../kube/mergePatch.ts';
 import type { ObjectName, Patch } from '../ledger/explanation.ts';
+import type { PodState } from '../ledger/podStateText.ts';
 import type { PodObjection } from '../ledger/objection.ts';
 import type { PodChange } from '../ledger/podChange.ts';
 import { remadeText } from '../ledger/changeText.ts';
@@ -145,6 +147,26 @@ function unplacedProposals(reason: UnplacedReason, picture: PodPicture): readonl
     ...claims.map((claim) => respecified(picture, { kind: 'empty-dir', claim }, withEmptyDir(claim))),
     ...(reason.kind === 'no-pools' && picture.pools.length === 0 ? [manual(picture, { kind: 'create-pool' })] : []),
   ];
+}
+
+/** A pool whose class keeps nodes from being bought from it, and what would change that. */
+export interface BarredPool {
+  readonly pool: string;
+  readonly state: PodState;
+  readonly proposals: readonly PodProposal[];
+}
+
+export function barredPools(picture: PodPicture): readonly BarredPool[] {
+  return picture.pools.flatMap((pool): BarredPool[] => {
+    const { name } = pool.metadata;
+    const { template, replicas } = pool.spec;
+    const proposals = replicas === undefined ? unusablePool(pool, picture) : [];
+    if (proposals.length === 0) return [];
+    const { kind, name: ofClass } = template.spec.nodeClassRef;
+    const { message = '' } = findCondition(pool, NodePoolConditions.nodeClassReady) ?? {};
+    const state: PodState = { kind: 'node-class', nodePool: name, nodeClass: `${kind}/${ofClass}`, message };
+    return [{ pool: name, state, proposals }];
+  });
 }
 
 /** A pool that pods are not planned for as it is: another class for it, or another node of a static one. */

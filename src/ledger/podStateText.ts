@@ -11,7 +11,9 @@ export type PodState =
   | { readonly kind: 'other-scheduler'; readonly scheduler: string }
   | { readonly kind: 'promised'; readonly nodeClaim: string }
   | { readonly kind: 'planned'; readonly nodePool: string; readonly alternative: Alternative }
-  | { readonly kind: 'not-looked-at' };
+  | { readonly kind: 'not-looked-at' }
+  /** The only pool that would take it is none that nodes are bought from. */
+  | { readonly kind: 'node-class'; readonly nodePool: string; readonly nodeClass: string; readonly message: string };
 
 export function podStateText(state: PodState): string {
   switch (state.kind) {
@@ -35,6 +37,10 @@ export function podStateText(state: PodState): string {
       const { instanceType, zone, capacityType, pricePerHour } = state.alternative;
       const place = zone === '' ? '' : ` in ${zone}`;
       return `the next plan buys ${instanceType}${place}, ${capacityType}, $${pricePerHour.toFixed(4)} per hour, of NodePool "${state.nodePool}" for it`;
+    }
+    case 'node-class': {
+      const message = state.message === '' ? '' : `: ${state.message}`;
+      return `NodePool "${state.nodePool}" would take it, but its node class ${state.nodeClass} is not ready${message}`;
     }
     case 'not-looked-at':
       return 'the scheduler has not looked at it yet';

@@ -4,13 +4,14 @@ import { apiVersionOf } from '../api/object.ts';
 import { explainPod, type PodAnswer } from '../explain/explainPod.ts';
 import { forAll } from '../explain/forAll.ts';
 import type { PodSource } from '../explain/podFixes.ts';
-import { podProposals, type PodPicture } from '../explain/podProposals.ts';
+import { barredPools, podProposals, type Obstacle, type PodPicture } from '../explain/podProposals.ts';
 import { ownerOf } from '../explain/nodeWorkloads.ts';
 import { podSource } from '../explain/podSource.ts';
 import { mergedByTarget } from '../explain/proposal.ts';
 import type { Kube } from '../kube/kube.ts';
 import { remadeText } from '../ledger/changeText.ts';
 import type { ExplainedFix, Explanation } from '../ledger/explanation.ts';
+import { podStateText } from '../ledger/podStateText.ts';
 import { podKey } from '../pods/podKey.ts';
 import { poolRequirements } from '../solver/model/compiledPool.ts';
 import type { Asked } from '../solver/smallestChange.ts';
@@ -82,7 +83,12 @@ const isApplicable = ({ patches }: ExplainedFix): boolean => patches.length > 0;
 async function answerOf(rehearsal: Rehearsal, pod: Pod, around: Surroundings, rounds: number): Promise<PodAnswer> {
   const { source, siblings } = around;
   const answer = explainPod({ ...questionOf(rehearsal, pod, siblings, rounds < MOST_ROUNDS), pod, source });
-  if (answer.obstacle === undefined || rounds === 0 || answer.fixes.some(isApplicable)) return answer;
+  if (answer.obstacle === undefined || rounds === 0) return answer;
+  if (rounds === MOST_ROUNDS && !isNear(answer.obstacle)) {
+    const barred = await answerOfBarredPool(rehearsal, pod, around, answer);
+    if (barred !== undefined) return barred;
+  }
+  if (answer.fixes.some(isApplicable)) return answer;
   const found: ExplainedFix[] = [];
   const proposals = podProposals(answer.obstacle, await pictureOf(rehearsal, pod, around));
   for (const { sentence, patches, effects, source: after } of proposals.slice(0, MOST_TRIES)) {
@@ -108,6 +114,42 @@ async function answerOf(rehearsal: Rehearsal, pod: Pod, around: Surroundings, ro
   }
   const fixes = [...found, ...answer.fixes];
   return { ...answer, fixes: [...fixes.filter(isApplicable), ...fixes.filter((each) => !isApplicable(each))] };
+}
+
+const FAR: readonly string[] = ['taints', 'requirements'];
+
+/** Whether a pool that nodes are bought from is meant for such pods and lacks something else. */
+function isNear(obstacle: Obstacle): boolean {
+  if (obstacle.kind !== 'unplaced' || obstacle.reason.kind === 'no-pools') return obstacle.kind !== 'unplaced';
+  return obstacle.reason.kind !== 'refused' || obstacle.reason.pools.some(({ stage }) => !FAR.includes(stage));
+}
+
+/** Pools that are looked into whether they would take the pod if nodes were bought from them. */
+const MOST_BARRED = 3;
+
+async function answerOfBarredPool(
+  rehearsal: Rehearsal,
+  pod: Pod,
+  around: Surroundings,
+  answer: PodAnswer,
+): Promise<PodAnswer | undefined> {
+  const key = podKey(pod);
+  for (const { pool, state, proposals } of barredPools(await pictureOf(rehearsal, pod, around)).slice(0, MOST_BARRED)) {
+    for (const { sentence, patches, effects } of proposals) {
+      const changed = applyPatches(rehearsal.objects, [...patches, ...effects]);
+      const { moment } = await rehearse({ ...changed, cloud: rehearsal.world.cloud });
+      const { plannedNodes } = moment.ask({ pods: moment.demand.waiting }, { explainChoices: false });
+      if (!plannedNodes.some((node) => node.pool === pool && node.pods.includes(key))) continue;
+      return {
+        ...answer,
+        sentence: podStateText(state),
+        constraint: state.kind,
+        evidence: [podStateText(state), ...answer.evidence],
+        fixes: [{ sentence, patches }, ...answer.fixes].slice(0, MOST_FIXES),
+      };
+    }
+  }
+  return undefined;
 }
 
 /** What a rehearsal assumes of a pool must not get into a patch of it. */
