@@ -13,11 +13,11 @@ import {
 import { optionReader } from './optionReader.ts';
 import { duration } from '../options/optionKinds.ts';
 import type { Duration } from '../units/duration.ts';
-import { COLUMNS, topScreen, type Column, type TopView } from './topScreen.ts';
+import { COLUMNS, topScreen, type TopView } from './topScreen.ts';
 
 interface TopFlags extends ClusterFlags {
   readonly output: OutputFormat;
-  readonly sort: Column;
+  readonly sort: string;
   readonly reverse?: true;
   readonly filter: string;
   readonly interval?: Duration;
@@ -29,10 +29,10 @@ const KINDS = [Kinds.Node, Kinds.Pod, Kinds.NodePool];
 export function topCommand(): Command {
   return withClusterFlags(new Command('top'))
     .description(
-      'Shows every node with what pods have asked for, its instance type, zone, price, age and status, and what all cost. Keys: s sorts by the next column, r turns the order round, / filters, arrows scroll, q ends.',
+      'Shows every node with what pods have asked for, its instance type, zone, price, age and status, and what all cost. Keys: s sorts by the next column, o by a column or label that you type, r turns the order round, / filters, arrows scroll, q ends.',
     )
     .addOption(outputOption())
-    .addOption(new Option('--sort <column>', 'column to sort by').choices(COLUMNS).default('name'))
+    .option('--sort <column>', `column to sort by (${COLUMNS.join(', ')}), or a label`, 'name')
     .option('--reverse', 'largest first')
     .option('--filter <words>', 'only nodes that have all words in a cell, as column=text, or as label=value', '')
     .addOption(

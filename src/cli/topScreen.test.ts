@@ -30,10 +30,10 @@ describe('the screen', () => {
       "3 nodes  21 pods  $0.5000/h  $365/month
       cpu █████░░░░░  50%  memory ███░░░░░░░  25%
 
-      NAME ^  POOL     CPU              MEMORY           PODS   TYPE    ZONE      CAPACITY   PRICE    AGE  STATUS
-      a       general  █████░░░░░  50%  ███░░░░░░░  25%  7/110  D4s_v5  eastus-1  on-demand  $0.2000  3h   Ready
-      b       general  █████░░░░░  50%  ███░░░░░░░  25%  7/110  D4s_v5  eastus-1  on-demand  $0.1000  3h   Ready
-      c       batch    █████░░░░░  50%  ███░░░░░░░  25%  7/110  D4s_v5  eastus-1  on-demand  $0.2000  3h   Ready
+      NAME ^  POOL     CPU              MEMORY           PODS              TYPE    ZONE      CAPACITY   PRICE    AGE  STATUS
+      a       general  █████░░░░░  50%  ███░░░░░░░  25%  █░░░░░░░░░ 7/110  D4s_v5  eastus-1  on-demand  $0.2000  3h   Ready
+      b       general  █████░░░░░  50%  ███░░░░░░░  25%  █░░░░░░░░░ 7/110  D4s_v5  eastus-1  on-demand  $0.1000  3h   Ready
+      c       batch    █████░░░░░  50%  ███░░░░░░░  25%  █░░░░░░░░░ 7/110  D4s_v5  eastus-1  on-demand  $0.2000  3h   Ready
       "
     `);
   });
@@ -46,8 +46,23 @@ describe('the screen', () => {
     ['name', false, 'pool=general', ['a', 'b']],
     ['name', false, 'team=blue', ['a', 'c']],
     ['name', false, 'team=blue pool=general', ['a']],
+    ['team', false, '', ['a', 'c', 'b']],
+    ['team', true, '', ['b', 'a', 'c']],
   ] as const)('sorted by %s (reverse %s) and filtered by "%s" shows %j', (sort, reverse, filter, names) => {
     expect(namesIn(topScreen(ROWS, { ...VIEW, sort, reverse, filter }))).toEqual(names);
+  });
+
+  it('has a column for the label that it is sorted by', () => {
+    const lines = topScreen(ROWS, { ...VIEW, sort: 'team' })
+      .trimEnd()
+      .split('\n')
+      .slice(3);
+    expect(lines.map((line) => line.split(/\s+/).slice(-2))).toEqual([
+      ['team', '^'],
+      ['Ready', 'blue'],
+      ['Ready', 'blue'],
+      ['Ready', 'red'],
+    ]);
   });
 
   it('says how many nodes do not fit', () => {

@@ -16,10 +16,11 @@ export const COLUMNS = [
   'age',
   'status',
 ] as const;
-export type Column = (typeof COLUMNS)[number];
+type Column = (typeof COLUMNS)[number];
 
 export interface TopView {
-  readonly sort: Column;
+  /** A column, or a label, which then has a column of its own. */
+  readonly sort: string;
   readonly reverse: boolean;
   /** Words that all must be found: in a cell, as `column=text`, or as `label=value`. */
   readonly filter: string;
@@ -28,6 +29,10 @@ export interface TopView {
   /** Rows of nodes that fit; without it all are shown. */
   readonly height?: number;
 }
+
+const isColumn = (name: string): name is Column => COLUMNS.some((column) => column === name);
+/** Labels are written as they are. */
+const titleOf = (column: string): string => (isColumn(column) ? column.toUpperCase() : column);
 
 const HOURS_PER_MONTH = 730;
 const BAR = 10;
@@ -39,14 +44,15 @@ export function topScreen(rows: readonly NodeRow[], view: TopView): string {
   const pods = shown.reduce((sum, row) => sum + row.pods, 0);
   const mean = (field: 'cpu' | 'memory'): number =>
     shown.length === 0 ? 0 : shown.reduce((sum, row) => sum + row[field], 0) / shown.length;
+  const columns = isColumn(view.sort) ? COLUMNS : [...COLUMNS, view.sort];
   const of = shown.length === rows.length ? '' : ` of ${groupedText(rows.length)}`;
   const lines = [
     `${countText(shown.length, 'node')}${of}  ${countText(pods, 'pod')}  $${price.toFixed(4)}/h  $${groupedText(Math.round(price * HOURS_PER_MONTH))}/month`,
     `cpu ${bar(mean('cpu'))}  memory ${bar(mean('memory'))}`,
     '',
     ...tableLines(
-      COLUMNS.map((column) => `${column.toUpperCase()}${column === view.sort ? (view.reverse ? ' v' : ' ^') : ''}`),
-      window.map((row) => COLUMNS.map((column) => cellOf(row, column))),
+      columns.map((column) => `${titleOf(column)}${column === view.sort ? (view.reverse ? ' v' : ' ^') : ''}`),
+      window.map((row) => columns.map((column) => cellOf(row, column))),
     ),
   ];
   const hidden = shown.length - view.offset - window.length;
@@ -77,13 +83,14 @@ function compare(one: string | number, other: string | number): number {
 }
 
 /** What is sorted by: numbers as numbers. */
-function keyOf(row: NodeRow, column: Column): string | number {
+function keyOf(row: NodeRow, column: string): string | number {
   if (column === 'price') return row.pricePerHour;
   if (column === 'cpu' || column === 'memory' || column === 'pods' || column === 'age') return row[column];
   return cellOf(row, column);
 }
 
-function cellOf(row: NodeRow, column: Column): string {
+function cellOf(row: NodeRow, column: string): string {
+  if (!isColumn(column)) return row.labels[column] ?? '';
   switch (column) {
     case 'name':
       return row.name;
@@ -93,7 +100,7 @@ function cellOf(row: NodeRow, column: Column): string {
     case 'memory':
       return bar(row[column]);
     case 'pods':
-      return `${row.pods}/${row.maxPods}`;
+      return `${blocks(row.maxPods === 0 ? 0 : row.pods / row.maxPods)} ${row.pods}/${row.maxPods}`;
     case 'type':
       return row.instanceType.replace(/^Standard_/, '');
     case 'zone':
@@ -109,9 +116,11 @@ function cellOf(row: NodeRow, column: Column): string {
   }
 }
 
-function bar(share: number): string {
+const bar = (share: number): string => `${blocks(share)} ${String(Math.round(share * 100)).padStart(3)}%`;
+
+function blocks(share: number): string {
   const full = Math.min(BAR, Math.max(0, Math.round(share * BAR)));
-  return `${'█'.repeat(full)}${'░'.repeat(BAR - full)} ${String(Math.round(share * 100)).padStart(3)}%`;
+  return `${'█'.repeat(full)}${'░'.repeat(BAR - full)}`;
 }
 
 function ageText(milliseconds: number): string {

@@ -38,6 +38,14 @@ it('sorts, filters and ends by keys, and leaves the terminal as it was', { timeo
   expect(output).toContain('\u001B[?1049h');
   child.stdin.write('r');
   await shows('the order turned round', ['beta', 'alpha']);
+  child.stdin.write('o');
+  child.stdin.write('karpenter.sh/capacity-type\r');
+  const heads = (text: string): Promise<true> =>
+    eventually(text, () => (output.split('\u001B[H\u001B[J').at(-1)?.includes(text) ? true : undefined), PATIENCE);
+  await heads('STATUS  karpenter.sh/capacity-type v');
+  child.stdin.write('r');
+  await heads('STATUS  karpenter.sh/capacity-type ^');
+  await shows('the order by a label', ['alpha', 'beta']);
   child.stdin.write('/');
   child.stdin.write('karpenter.sh/capacity-type=spot\r');
   await shows('the spot node alone', ['beta']);

@@ -31,22 +31,27 @@ export async function runTop({
   let view = first;
   let rows: readonly NodeRow[] | undefined;
   let problem = '';
-  let typing = false;
+  let typing: Typed | undefined;
   const draw = (): void => {
     const height = Math.max(1, (output.rows || 24) - FRAME);
     const last = Math.max(0, visibleRows(rows ?? [], view).length - height);
     view = { ...view, offset: Math.min(Math.max(0, view.offset), last) };
     const body = rows === undefined ? 'reading the cluster …\n' : topScreen(rows, { ...view, height });
-    const prompt = typing ? `filter: ${view.filter}_` : 's sort  r reverse  / filter  ↑↓ scroll  q quit';
+    const prompt = typing
+      ? `${PROMPTS[typing]}: ${view[typing]}_`
+      : 's sort  o sort by …  r reverse  / filter  ↑↓ scroll  q quit';
     output.write(`${HOME}${body}\n${prompt}${problem === '' ? '' : `  (${problem})`}`);
   };
   const ended = new Promise<void>((resolve) => {
     const onKey = (text: string | undefined, key: Key): void => {
       if (key.ctrl === true && key.name === 'c') resolve();
-      else if (typing) [view, typing] = typed(view, text, key);
+      else if (typing) [view, typing] = typed(view, typing, text, key);
       else if (key.name === 'q') resolve();
-      else if (text === '/') typing = true;
-      else view = pressed(view, key);
+      else if (text === '/') typing = 'filter';
+      else if (text === 'o') {
+        typing = 'sort';
+        view = { ...view, sort: '' };
+      } else view = pressed(view, key);
       draw();
     };
     input.on('keypress', onKey);
@@ -80,18 +85,24 @@ export async function runTop({
   void following;
 }
 
+/** What is being typed, and what it is when nothing was. */
+type Typed = 'filter' | 'sort';
+const PROMPTS: Readonly<Record<Typed, string>> = { filter: 'filter', sort: 'sort by column or label' };
+const NONE: Readonly<Record<Typed, string>> = { filter: '', sort: 'name' };
+
 const STEPS: Readonly<Record<string, number>> = { down: 1, j: 1, up: -1, k: -1, pagedown: 20, pageup: -20 };
 
 function pressed(view: TopView, { name = '' }: Key): TopView {
-  const next = COLUMNS[(COLUMNS.indexOf(view.sort) + 1) % COLUMNS.length] ?? 'name';
+  const next = COLUMNS[(COLUMNS.findIndex((column) => column === view.sort) + 1) % COLUMNS.length] ?? 'name';
   if (name === 's') return { ...view, sort: next, offset: 0 };
   if (name === 'r') return { ...view, reverse: !view.reverse, offset: 0 };
   return { ...view, offset: view.offset + (STEPS[name] ?? 0) };
 }
 
-function typed(view: TopView, text: string | undefined, { name }: Key): [TopView, boolean] {
-  if (name === 'return' || name === 'enter') return [view, false];
-  if (name === 'escape') return [{ ...view, filter: '', offset: 0 }, false];
-  if (name === 'backspace') return [{ ...view, filter: view.filter.slice(0, -1), offset: 0 }, true];
-  return [{ ...view, filter: `${view.filter}${text ?? ''}`, offset: 0 }, true];
+function typed(view: TopView, field: Typed, text: string | undefined, { name }: Key): [TopView, Typed | undefined] {
+  const set = (value: string): TopView => ({ ...view, [field]: value, offset: 0 });
+  if (name === 'return' || name === 'enter') return [view.sort === '' ? set(NONE[field]) : view, undefined];
+  if (name === 'escape') return [set(NONE[field]), undefined];
+  if (name === 'backspace') return [set(view[field].slice(0, -1)), field];
+  return [set(`${view[field]}${text ?? ''}`), field];
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import { setTimeout } from 'node:timers/promises';
 import type { AddressInfo } from 'node:net';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
@@ -148,6 +149,28 @@ describe('the page', () => {
     await page.waitForURL('**/now');
     await page.getByText('Last decisions').waitFor();
     expect(await page.locator('h1').textContent()).toBe('Now');
+  });
+
+  it('waits for answers that take longer than the time between two questions', async () => {
+    const { page } = await enter(browser, served.address());
+    await page.route('**/api/savings', async (route) => {
+      await setTimeout(3_000);
+      await route.continue();
+    });
+    await page.goto(`${served.origin}/savings`);
+    const blocker = page.getByText('A PodDisruptionBudget lets no pod go').first();
+    await blocker.waitFor();
+    expect(await blocker.isVisible()).toBe(true);
+  });
+
+  it('tells a node that is gone from a server that cannot answer', async () => {
+    const { page } = await enter(browser, served.address());
+    await page.goto(`${served.origin}/nodes/never`);
+    await page.getByText('There is no node of this name').waitFor();
+    await page.route('**/api/nodes/*', (route) => route.fulfill({ status: 503, body: 'too many questions wait' }));
+    await page.goto(`${served.origin}/nodes/node-b`);
+    await page.getByText('too many questions wait').waitFor();
+    expect(await page.getByText('There is no node of this name').count()).toBe(0);
   });
 
   it('works out what a change of a NodePool would do', async () => {

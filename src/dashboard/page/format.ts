@@ -22,5 +22,14 @@ export function ageOf(milliseconds: number): string {
   return hours < 48 ? `${hours}h ${minutes % 60}m` : `${Math.floor(hours / 24)}d`;
 }
 
+/** How long something took. */
+export function tookOf(milliseconds: number): string {
+  if (milliseconds < 10) return `${milliseconds.toFixed(1)} ms`;
+  if (milliseconds < 1000) return `${milliseconds.toFixed(0)} ms`;
+  return milliseconds < 60_000 ? `${(milliseconds / 1000).toFixed(1)} s` : ageOf(milliseconds);
+}
+
 export const clockOf = (time: number): string => new Date(time).toISOString().slice(11, 19);
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+export const weekdayOf = (time: number): string => WEEKDAYS[new Date(time).getUTCDay()] ?? '';
 export const dayAndClock = (time: number): string => new Date(time).toISOString().slice(5, 16).replace('T', ' ');

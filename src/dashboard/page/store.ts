@@ -71,38 +71,51 @@ export function useLive(): Live {
 export interface Loaded<T> {
   readonly data: T | undefined;
   readonly problem: string | undefined;
+  /** There is no such thing, which is no problem of the server. */
+  readonly isMissing?: boolean;
 }
 
-/** Real milliseconds between two questions for the same screen. */
+/** Real milliseconds between an answer and the next question for the same screen. */
 const PAUSE = 2_000;
 
-/** The data of a screen, asked for again when the stream tells of a change. `path` undefined: nothing is asked. */
+class Missing extends Error {}
+
+/** The data of a screen, asked for again and again while it is shown. `path` undefined: nothing is asked. */
 export function useScreen<T extends object>(path: string | undefined, isLive = true): Loaded<T> {
-  const { version } = useLive();
   const [loaded, setLoaded] = useState<Loaded<T> & { readonly path?: string }>({ data: undefined, problem: undefined });
   const [asked, setAsked] = useState(0);
   useEffect(() => {
     if (path === undefined) return undefined;
     const end = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
     ask<T>(path, end.signal)
       .then((data) => setLoaded({ data, problem: undefined, path }))
       .catch((error: unknown) => {
-        if (!end.signal.aborted)
-          setLoaded((before) => ({ ...before, problem: String((error as Error).message), path }));
+        if (end.signal.aborted) return;
+        const { message } = error as Error;
+        const isMissing = error instanceof Missing;
+        setLoaded((before) => ({
+          data: before.path === path ? before.data : undefined,
+          problem: message,
+          isMissing,
+          path,
+        }));
+      })
+      .finally(() => {
+        // Not before the answer: one that takes long would never be heard.
+        if (isLive && !end.signal.aborted) timer = setTimeout(() => setAsked((count) => count + 1), PAUSE);
       });
-    return () => end.abort();
-  }, [path, asked]);
-  useEffect(() => {
-    if (!isLive) return undefined;
-    const timer = setTimeout(() => setAsked((count) => count + 1), PAUSE);
-    return () => clearTimeout(timer);
-    // Not for each version: the pause begins when the last answer has been asked for.
-  }, [asked, isLive, version === 0]);
+    return () => {
+      end.abort();
+      clearTimeout(timer);
+    };
+  }, [path, asked, isLive]);
   return loaded.path === path ? loaded : { data: undefined, problem: undefined };
 }
 
 async function ask<T extends object>(path: string, signal: AbortSignal): Promise<T> {
   const response = await fetch(`/api/${path}`, { signal });
+  if (response.status === 404) throw new Missing((await response.text()).trim());
   if (!response.ok) throw new Error((await response.text()).trim());
   const data = (await response.json()) as T | { readonly waiting: true };
   if ('waiting' in data) throw new Error('Nothing is known of the cluster yet. It is being read.');

@@ -91,7 +91,8 @@ function optionsOf(
     height,
     legend: { show: false },
     cursor: { show: false },
-    padding: [8, 8, 0, 0],
+    // On the right half of the last time mark has to fit.
+    padding: [8, 18, 0, 0],
     scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.15 : 1] } },
     tzDate: (seconds) => library.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     axes: [

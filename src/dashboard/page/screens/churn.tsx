@@ -54,11 +54,10 @@ export function Churn() {
         <Panel title="How old nodes are">
           <ul class="lines">
             {data.lifetimes.map(({ label, nodes }) => (
-              <li key={label} class="spread">
+              <li key={label} class="measure">
                 <span>{label}</span>
-                <span>
-                  <Bar share={all === 0 ? 0 : nodes / all} label={label} /> {counted(nodes, 'node')}
-                </span>
+                <Bar share={all === 0 ? 0 : nodes / all} label={label} />
+                <span class="number">{counted(nodes, 'node')}</span>
               </li>
             ))}
           </ul>

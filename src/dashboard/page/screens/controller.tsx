@@ -1,5 +1,5 @@
 import type { ControllerScreen } from '../../screens.ts';
-import { grouped } from '../format.ts';
+import { grouped, tookOf } from '../format.ts';
 import { Empty, Panel, Stat, Stats, Waiting } from '../parts/basics.tsx';
 import { Chart } from '../parts/chart.tsx';
 import { Table, type Column } from '../parts/table.tsx';
@@ -13,7 +13,7 @@ const LOOPS: readonly Column<Loop>[] = [
   { title: 'Runs', cell: ({ runs }) => grouped(runs), key: ({ runs }) => runs, class: 'number' },
   {
     title: 'Mean',
-    cell: ({ meanMilliseconds }) => `${meanMilliseconds.toFixed(1)} ms`,
+    cell: ({ meanMilliseconds }) => tookOf(meanMilliseconds),
     key: ({ meanMilliseconds }) => meanMilliseconds,
     class: 'number',
   },
@@ -46,18 +46,17 @@ export function Controller() {
           <Empty>No pass was made yet.</Empty>
         ) : (
           <Chart
-            label="Milliseconds per pass"
+            label="Time of a pass"
             times={data.passes.map(({ time }) => time)}
             series={[
               {
-                name: 'ms',
+                name: 'last pass',
                 colour: '--accent',
                 values: data.passes.map(({ milliseconds }) => milliseconds),
                 fill: true,
               },
-              { name: 'pods', colour: '--good', values: data.passes.map(({ pods }) => pods), step: true },
             ]}
-            format={grouped}
+            format={tookOf}
           />
         )}
       </Panel>

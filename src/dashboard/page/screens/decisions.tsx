@@ -52,11 +52,11 @@ export function Decisions({ sequence }: { readonly sequence: string }) {
 }
 
 function Detail({ sequence }: { readonly sequence: string }) {
-  const { data, problem } = useScreen<DecisionDetail>(`decision/${encodeURIComponent(sequence)}`, false);
+  const { data, problem, isMissing } = useScreen<DecisionDetail>(`decision/${encodeURIComponent(sequence)}`, false);
   if (data === undefined) {
     return (
       <Panel title="Decision">
-        <Waiting problem={problem && 'This decision has made room for newer ones.'} />
+        <Waiting problem={isMissing ? 'This decision has made room for newer ones.' : problem} />
       </Panel>
     );
   }

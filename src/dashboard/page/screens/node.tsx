@@ -7,17 +7,16 @@ import { useScreen } from '../store.ts';
 
 const PODS: readonly Column<NodePod>[] = [
   { title: 'Pod', cell: ({ name }) => name, key: ({ name }) => name },
-  { title: 'Workload', cell: ({ workload }) => workload, key: ({ workload }) => workload },
   { title: 'Cores', cell: ({ cpu }) => cpu.toFixed(2), key: ({ cpu }) => cpu, class: 'number' },
   { title: 'GiB', cell: ({ memory }) => memory.toFixed(2), key: ({ memory }) => memory, class: 'number' },
 ];
 
 export function NodePage({ name }: { readonly name: string }) {
-  const { data, problem } = useScreen<NodeScreen>(`nodes/${encodeURIComponent(name)}`);
+  const { data, problem, isMissing } = useScreen<NodeScreen>(`nodes/${encodeURIComponent(name)}`);
   if (data === undefined) {
     return (
       <>
-        <Waiting problem={problem && 'There is no node of this name: it has gone, or never was.'} />
+        <Waiting problem={isMissing ? 'There is no node of this name: it has gone, or never was.' : problem} />
         <p>
           <Link to="/nodes">All nodes</Link>
         </p>
@@ -43,24 +42,30 @@ export function NodePage({ name }: { readonly name: string }) {
         <Stat name="Age" value={ageOf(data.time - node.created)} detail={node.nodePool || 'agent pool'} />
       </Stats>
       <div class="columns">
-        <Panel title="Why is this still here?">
-          {data.explanation === undefined ? (
-            <Empty>{data.unexplained}</Empty>
-          ) : (
-            <AnswerView answer={data.explanation} />
-          )}
-        </Panel>
-        <Panel title="Why was it bought?">
-          <Bought {...data} />
-        </Panel>
-      </div>
-      <div class="columns">
-        <Panel title={counted(data.pods.length, 'pod')}>
-          <Table label="Pods" rows={data.pods} columns={PODS} id={({ name: pod }) => pod} />
-        </Panel>
-        <Panel title="Decisions about it">
-          <DecisionList decisions={data.decisions} />
-        </Panel>
+        <div class="stack">
+          <Panel title="Why is this still here?">
+            {data.explanation === undefined ? (
+              <Empty>{data.unexplained}</Empty>
+            ) : (
+              <AnswerView answer={data.explanation} />
+            )}
+          </Panel>
+          <Panel title={counted(data.pods.length, 'pod')}>
+            {data.pods.length === 0 ? (
+              <Empty>No pod runs on it.</Empty>
+            ) : (
+              <Table label="Pods" rows={data.pods} columns={PODS} id={({ name: pod }) => pod} />
+            )}
+          </Panel>
+        </div>
+        <div class="stack">
+          <Panel title="Why was it bought?">
+            <Bought {...data} />
+          </Panel>
+          <Panel title="Decisions about it">
+            <DecisionList decisions={data.decisions} />
+          </Panel>
+        </div>
       </div>
     </>
   );

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Answer, PendingGroup, PendingScreen } from '../../screens.ts';
 import { ageOf, counted } from '../format.ts';
 import { AnswerView, Empty, Panel, Waiting } from '../parts/basics.tsx';
+import { NodeLink } from '../router.tsx';
 import { useScreen } from '../store.ts';
 
 /** Groups that are explained without being asked: each takes a plan. */
@@ -33,7 +34,8 @@ export function Pending() {
             {coming.map(({ workload, count, since, promised }) => (
               <li key={workload}>
                 <strong>{workload}</strong> {counted(count, 'pod')}, {ageOf(data.time - since)}
-                <span class="muted"> → {promised}</span>
+                {' → '}
+                <NodeLink name={promised ?? ''} />
               </li>
             ))}
           </ul>

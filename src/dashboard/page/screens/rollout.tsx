@@ -1,5 +1,5 @@
 import type { CalendarPeriod, RolloutScreen } from '../../screens.ts';
-import { counted, dayAndClock, percent } from '../format.ts';
+import { counted, dayAndClock, percent, weekdayOf } from '../format.ts';
 import { Bar, DecisionList, Empty, Panel, Waiting } from '../parts/basics.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { NodeLink } from '../router.tsx';
@@ -77,6 +77,15 @@ function Progress(pool: RolloutScreen['pools'][number]) {
   );
 }
 
+const DAY = 24 * 60 * 60_000;
+
+/** Of UTC, but for one so near the end that its name would not fit. */
+function midnights(from: number, until: number): readonly number[] {
+  const first = Math.ceil(from / DAY) * DAY;
+  const days = Math.floor((until - DAY / 2 - first) / DAY) + 1;
+  return Array.from({ length: Math.max(0, days) }, (_, at) => first + at * DAY);
+}
+
 /** A week as a strip: dark where nodes may go. */
 function Calendar(props: {
   readonly periods: readonly CalendarPeriod[];
@@ -87,9 +96,10 @@ function Calendar(props: {
   const open = periods.filter(({ drifted }) => drifted !== 0);
   const share = open.reduce((sum, period) => sum + period.until - period.from, 0) / (until - from);
   const [next] = open;
-  const said = `Drifted nodes may go during ${percent(share)} of the next seven days${
-    next === undefined ? '' : `, next from ${dayAndClock(next.from)} UTC`
-  }`;
+  const said =
+    next === undefined
+      ? 'Budgets let no drifted node go in the next seven days'
+      : `Drifted nodes may go ${next.from <= from ? 'now' : `from ${dayAndClock(next.from)} UTC`}, and during ${percent(share)} of the next seven days`;
   return (
     <div class="calendar" role="img" aria-label={said}>
       <div class="calendar-strip">
@@ -100,6 +110,13 @@ function Calendar(props: {
             style={{ flexGrow: period.until - period.from }}
             title={`${dayAndClock(period.from)} – ${dayAndClock(period.until)}: ${period.drifted ?? 'any'}`}
           />
+        ))}
+      </div>
+      <div class="calendar-days" aria-hidden="true">
+        {midnights(from, until).map((at) => (
+          <span key={at} style={{ left: `${((at - from) / (until - from)) * 100}%` }}>
+            {weekdayOf(at)}
+          </span>
         ))}
       </div>
       <p class="muted">{said}.</p>
