@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
 import { request } from 'undici';
 import { renderCrds } from '../../../src/api/crds.ts';
-import { Kinds, type Node, type Pod } from '../../../src/api/kinds.ts';
+import { Kinds, type CustomResourceDefinition, type Node, type Pod } from '../../../src/api/kinds.ts';
 import type { NodeClaim } from '../../../src/api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../../src/api/kinds/nodePool.ts';
 import { Labels } from '../../../src/api/labels.ts';
@@ -107,8 +107,8 @@ export class KwokCluster {
     this.account = account;
   }
 
-  /** A control plane with our definitions, one node class, and simulated kubelets. */
-  static async start(): Promise<KwokCluster> {
+  /** A control plane with definitions (ours, unless given), one node class, and simulated kubelets. */
+  static async start(definitions: readonly CustomResourceDefinition[] = renderCrds()): Promise<KwokCluster> {
     const plane = await startControlPlane({
       scheduler: true,
       controllerManager: true,
@@ -122,7 +122,7 @@ export class KwokCluster {
     const kube = new HttpKube({ config, clock: new SystemClock(), random: systemRandom, qps: 500, burst: 1_000 });
     const account = await plane.kubeconfigFor(`system:serviceaccount:${NAMESPACE}:nodewright`);
     const cluster = new KwokCluster(plane, kube, account);
-    await installDefinitions(plane);
+    await installDefinitions(plane, definitions);
     await installRights(plane);
     await kube.create(Kinds.KWOKNodeClass, { metadata: { name: 'default' } });
     const kubelets = [process.execPath, BINARY, 'kubelet-sim', '--pod-stop-delay', '100ms'] as const;
@@ -137,6 +137,12 @@ export class KwokCluster {
   async run(args: readonly string[] = [], { elects = false } = {}): Promise<Program> {
     const command = [process.execPath, BINARY, 'run', '--cloud-provider=kwok'] as const;
     return this.control(this.account, [...command, `--disable-leader-election=${!elects}`, ...args]);
+  }
+
+  /** `nodewright run` with all rights: where the chart of another provider is installed, its rights are not enough. */
+  async runWithAllRights(): Promise<Program> {
+    const command = [process.execPath, BINARY, 'run', '--cloud-provider=kwok'] as const;
+    return this.control(this.plane.adminKubeconfig, [...command, '--disable-leader-election=true']);
   }
 
   /** Another program in the place of ours, with all rights. */
@@ -264,8 +270,10 @@ export class KwokCluster {
   }
 }
 
-async function installDefinitions(plane: ControlPlane): Promise<void> {
-  const definitions = renderCrds();
+async function installDefinitions(
+  plane: ControlPlane,
+  definitions: readonly CustomResourceDefinition[],
+): Promise<void> {
   await apply(plane, definitions);
   const names = definitions.map(({ metadata }) => `crd/${metadata.name}`);
   const waited = await plane.kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...names]);
