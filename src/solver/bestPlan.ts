@@ -5,6 +5,8 @@
  */
 import { Labels } from '../api/labels.ts';
 import { lowerBound } from './bound.ts';
+import type { Question } from './draft.ts';
+import { fixedSearches } from './fixedSearches.ts';
 import type { Model } from './model/model.ts';
 import {
   comparePriority,
@@ -14,11 +16,11 @@ import {
   questionOf,
   wishesDropped,
   type PodPlan,
-  type Question,
 } from './planOnce.ts';
 import type { Overlay, SolveOptions } from './problem.ts';
 import { roomOrders } from './roomOrders.ts';
-import { AS_THEY_ARE, fixedSearches, Reordering, type Search } from './searchOrders.ts';
+import { Reordering } from './reordering.ts';
+import { AS_THEY_ARE, type Search } from './search.ts';
 
 /** Up to here other orders are tried at all. */
 const MAX_PODS = 400;
@@ -66,7 +68,7 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
   const most = searchesFor(overlay, options);
   const fixed = fixedSearches(best, packed, most);
   if (fixed.length === 0 || !mayBeBetter(best, options)) return best;
-  const order = new Reordering(best, fixed);
+  const order = Reordering.after(best, fixed);
   let idle = 0;
   for (let count = 0; count < Math.max(most, fixed.length) && idle < MAX_IDLE; count++) {
     const search = fixed[count] ?? order.next(best, bestSearch, idle >= STALE);

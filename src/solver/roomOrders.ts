@@ -2,9 +2,10 @@
  * Orders in which packing takes pods where existing nodes have room: those that come first get that room, the rest needs
  * new nodes. Taken by one resource alone, what is left asks for much of the other one, and only dear types hold it.
  */
+import type { SearchMode } from './draft.ts';
 import type { PodClass } from './model/podClass.ts';
 import { CPU, MEMORY } from './model/resourceTable.ts';
-import type { PodPlan, SearchMode } from './planOnce.ts';
+import type { PodPlan } from './planOnce.ts';
 import { floatAt } from './rows.ts';
 
 /** Beyond so many pods no other order is tried: each takes as long as the first, and other loops wait meanwhile. */

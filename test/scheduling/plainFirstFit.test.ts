@@ -10,6 +10,8 @@ import { firstFitPlans } from '../fixtures/solver/firstFitPlan.ts';
 import { throughCluster } from '../fixtures/solver/launchedPlan.ts';
 import { testPod, testPool, testType, withRegional, ZONES } from '../fixtures/solver/testObjects.ts';
 
+const RACK = 'example.com/rack';
+const DEVICE = 'example.com/device';
 const SPOT = 0.4;
 const TYPES = [
   testType('a2', 2, 4, 0.1),
@@ -26,9 +28,10 @@ const mixed = (
   size: [string, string],
   spec: object,
   labels: Record<string, string>,
+  lesser = 0,
 ): Pod[] =>
   Array.from({ length: count }, (_, at) =>
-    testPod(`${workload}-${at}`, ...size, { ...spec, priority: at % 2 === 1 ? 20 : 0 }, { labels }),
+    testPod(`${workload}-${at}`, ...size, { ...spec, priority: at % 2 === 1 ? 20 : lesser }, { labels }),
   );
 
 function planOf(problem: Problem): Solution {
@@ -98,6 +101,58 @@ describe('plans where first-fit does well', () => {
     const { unplaced, pricePerHour } = planOf({ pods, pools, nodes: [], daemons: [] });
     expect(unplaced).toEqual([]);
     expect(pricePerHour).toBeCloseTo(SPOT * (0.07 + 0.07), 9);
+  });
+});
+
+describe('plans for pods that count others by capacity type', () => {
+  it('decide everything about a node at once, as first-fit does', () => {
+    const devices = parseResources({ [DEVICE]: 2 });
+    const plain = testType('f4', 4, 8, 0.3);
+    const f4 = {
+      ...plain,
+      capacity: { ...plain.capacity, ...devices },
+      allocatable: { ...plain.allocatable, ...devices },
+    };
+    const spread = {
+      maxSkew: 1,
+      topologyKey: Labels.capacityType,
+      whenUnsatisfiable: 'DoNotSchedule',
+      labelSelector: { matchLabels: { app: 'c' } },
+      nodeAffinityPolicy: 'Ignore',
+      nodeTaintsPolicy: 'Honor',
+    };
+    const matchExpressions = [
+      { key: Labels.zone, operator: 'NotIn', values: ['z1'] },
+      { key: RACK, operator: 'In', values: ['r1'] },
+    ];
+    const nodeAffinity = {
+      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] },
+    };
+    const company = { topologyKey: Labels.zone, labelSelector: { matchLabels: { app: 'b' } } };
+    const podAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [company] };
+    const requests = { cpu: '350m', memory: '248Mi', [DEVICE]: '1' };
+    const counting = {
+      containers: [{ name: 'main', resources: { requests } }],
+      topologySpreadConstraints: [spread],
+      affinity: { nodeAffinity },
+    };
+    const pods = [
+      ...mixed('w0', 6, ['350m', '248Mi'], counting, { app: 'a' }, -5),
+      testPod('w1-0', '1500m', '6Gi', { priority: 10 }, { labels: { app: 'b' } }),
+      testPod('w2-0', '500m', '2Gi', { priority: 0 }, { labels: { app: 'c' } }),
+      ...mixed(
+        'w3',
+        3,
+        ['3', '12Gi'],
+        { nodeSelector: { [Labels.zone]: 'z1' }, affinity: { podAffinity } },
+        { app: 'c' },
+      ),
+    ];
+    const pool = testPool('one', { requirements: [{ key: RACK, operator: 'In', values: ['r1', 'r2'] }] });
+    const pools = [{ pool, instanceTypes: [...TYPES, f4], used: {} }];
+    const { unplaced, pricePerHour } = planOf({ pods, pools, nodes: [], daemons: [] });
+    expect(unplaced).toEqual([]);
+    expect(pricePerHour).toBeLessThanOrEqual(SPOT * (2 * 0.07 + 3 * 0.3 + 3 * 0.25) + 1e-9);
   });
 });
 

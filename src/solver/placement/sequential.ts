@@ -3,8 +3,6 @@
  * checked for every pod. For pods that packing cannot place, because of affinity to other pods or tight limits.
  */
 import type { Pod } from '../../api/kinds.ts';
-import { hostPortsClash } from '../../pods/hostPorts.ts';
-import { UNLIMITED } from '../model/hostCounts.ts';
 import { takeFromLimits, type CompiledPool } from '../model/compiledPool.ts';
 import type { CompiledDemand } from '../model/compiledDemand.ts';
 import type { PodClass, Variant } from '../model/podClass.ts';
@@ -14,6 +12,7 @@ import type { Domains } from './domains.ts';
 import type { ExistingPlacement } from './existingPlacement.ts';
 import type { Followers } from './followers.ts';
 import { NodeCost } from './nodeCost.ts';
+import { countOnNode, nodeAllows } from './nodeLimits.ts';
 import type { Growth, OpenNode } from './openNode.ts';
 import type { PoolFit } from './poolFit.ts';
 
@@ -217,7 +216,7 @@ export class Sequential {
     load.set(node.used);
     addRow(load, podClass.row, 1);
     if (node.reservation >= 0 || !choice.mayHold(node.state, load)) return undefined;
-    if (!this.hostAllows(podClass, variant, node)) return undefined;
+    if (!nodeAllows(this.domains, podClass, variant, node)) return undefined;
     const { states } = this.compiled.model;
     const { cost } = this;
     const { hostPorts } = podClass.shape;
@@ -278,21 +277,6 @@ export class Sequential {
     }
   }
 
-  private hostAllows(podClass: PodClass, variant: Variant, node: OpenNode): boolean {
-    const host = this.hostOf(node);
-    const of = (counter: number) => host.get(counter) ?? { count: 0, limit: UNLIMITED };
-    for (const { counter, max } of variant.hostLimits) if (of(counter).count > max) return false;
-    for (const counter of podClass.hostAdds) {
-      const own = variant.hostLimits.find((limit) => limit.counter === counter)?.max ?? UNLIMITED;
-      if (of(counter).count >= Math.min(own, of(counter).limit)) return false;
-    }
-    for (const affinity of variant.hostAffinity) {
-      if (!this.domains.allowsCompany(affinity, node, of(affinity.counter).count)) return false;
-    }
-    const { hostPorts } = podClass.shape;
-    return !node.ports.some((taken) => hostPorts.some((port) => hostPortsClash(port, taken)));
-  }
-
   /** What the pool's limits leave for this node: the rest, and what the node has already. */
   private budgetFor(node: OpenNode): Float64Array | undefined {
     const left = this.limitLeft[node.pool.index];
@@ -306,32 +290,7 @@ export class Sequential {
     addRow(node.used, podClass.row, 1);
     node.ports.push(...podClass.shape.hostPorts);
     node.entries.push({ podClass, variant, pods: [pod] });
-    if (node.host !== undefined) this.recordHost(node.host, podClass, variant, 1);
+    countOnNode(this.domains, podClass, variant, node);
     this.domains.recordInState(podClass, variant, state, 1, node);
   }
-
-  private hostOf(node: OpenNode): HostCounts {
-    if (node.host === undefined) {
-      node.host = new Map();
-      for (const { podClass, variant, pods } of node.entries) {
-        this.recordHost(node.host, podClass, variant, pods.length);
-      }
-    }
-    return node.host;
-  }
-
-  private recordHost(host: HostCounts, podClass: PodClass, variant: Variant, pods: number): void {
-    const entry = (counter: number): { count: number; limit: number } => {
-      const known = host.get(counter) ?? { count: 0, limit: UNLIMITED };
-      host.set(counter, known);
-      return known;
-    };
-    for (const counter of podClass.hostAdds) entry(counter).count += pods;
-    for (const limit of variant.hostLimits) {
-      const own = entry(limit.counter);
-      own.limit = Math.min(own.limit, this.domains.othersMax(limit));
-    }
-  }
 }
-
-type HostCounts = NonNullable<OpenNode['host']>;

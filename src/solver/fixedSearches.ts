@@ -1,0 +1,156 @@
+/** The orders in which first-fit plans are tried at first: such as often do well. */
+import type { CompiledDemand } from './model/compiledDemand.ts';
+import type { PodClass } from './model/podClass.ts';
+import { CPU, MEMORY } from './model/resourceTable.ts';
+import { followersOf } from './placement/followers.ts';
+import type { Growth } from './placement/openNode.ts';
+import type { PoolFit } from './placement/poolFit.ts';
+import type { PodPlan } from './planOnce.ts';
+import { floatAt } from './rows.ts';
+import { AS_THEY_ARE, hasLeeway, isDoubtful, keyOf, orderOf, type Rank, type Search } from './search.ts';
+
+/**
+ * Offerings without a zone may be left out at first; where they were, the same with them. Then largest first, those with
+ * rules of their own, those with fewest pools to go to, smallest first; each by price and by nodes.
+ */
+export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packed: Search, most: number): Search[] {
+  const { model, isKeptZonal } = compiled;
+  const left = waiting.filter(({ pods }) => pods.length > 0).map(({ podClass }) => podClass.id);
+  const isShort = left.length > 0;
+  const avoidsReserved = packed.avoidsReserved || missed.length > 0;
+  const wider: Search[] =
+    isKeptZonal && (most > 0 || isShort)
+      ? [true, false].map((keepsZones) => ({ ...packed, avoidsReserved, staysZonal: false, keepsZones }))
+      : [];
+  if (most === 0) return wider;
+  const pools = (podClass: PodClass): number =>
+    model.pools.filter(({ index }) =>
+      podClass.variants.some((variant) => fit.startsOf(podClass, variant, index).length > 0),
+    ).length;
+  const boundFirst: Rank = (podClass) => (rulesOf(podClass) > 0 ? 0 : 1);
+  const fewestPools: Rank = (podClass) => pools(podClass) * 2 + boundFirst(podClass);
+  const sizes = sizeRanks(compiled.classes);
+  const largest: Rank = (podClass) => (sizes.get(podClass.id) ?? 0) * 2 + boundFirst(podClass);
+  const heaviest: Rank = ({ row }) => -floatAt(row, MEMORY);
+  const mostRules: Rank = (podClass) => -rulesOf(podClass);
+  const smallest: Rank = ({ id }) => -id;
+  const mostCpu: Rank = ({ row }) => -floatAt(row, CPU);
+  const exact: [Rank, Growth][] = [
+    [AS_THEY_ARE, 'any'],
+    [AS_THEY_ARE, 'own'],
+    [boundFirst, 'own'],
+    [fewestPools, 'own'],
+    [smallest, 'own'],
+    [AS_THEY_ARE, 'least'],
+    [AS_THEY_ARE, 'none'],
+    [boundFirst, 'none'],
+    [boundFirst, 'any'],
+    [fewestPools, 'least'],
+    [largest, 'room'],
+    [largest, 'none'],
+    [largest, 'own'],
+    [mostRules, 'none'],
+    [mostRules, 'own'],
+    [heaviest, 'own'],
+  ];
+  const base: Search = { ...packed, isExact: true, avoidsReserved };
+  const searches = exact.map(([rank, growth]): Search => ({ ...base, rank, growth }));
+  for (const rank of [AS_THEY_ARE, largest]) searches.push({ ...base, rank, growth: 'own', ties: 'last' });
+  for (const rank of [AS_THEY_ARE, mostRules]) searches.push({ ...base, rank, growth: 'none', ties: 'first' });
+  searches.push({ ...base, rank: AS_THEY_ARE, growth: 'room', ties: 'first' });
+  const isGenerous = hasLeeway(compiled);
+  const isOpen = isDoubtful(compiled);
+  for (const [rank, growth] of [
+    [mostCpu, 'fixed'],
+    [mostCpu, 'largest'],
+    [mostRules, 'fixed'],
+    [AS_THEY_ARE, 'fixed'],
+  ] as const) {
+    if (growth === 'largest' && !mayStartLarge(compiled, fit)) continue;
+    // Like first-fit, which only knows nodes of which everything is decided.
+    const settled = { isLenient: isGenerous, settlesDoubts: isOpen, ties: 'first' } as const;
+    searches.push({ ...base, ...settled, rank, growth, interleaves: true });
+  }
+  const names = nameRanks(compiled.classes);
+  const byName: Rank = ({ id }) => names.get(id) ?? 0;
+  for (const growth of ['none', 'room'] as const) searches.push({ ...base, rank: byName, growth, ties: 'first' });
+  if (isShort) {
+    // Where limits leave no room for other nodes, pods that wait may make those of others larger.
+    const growthOf = new Map(left.map((id): [number, Growth] => [id, 'any']));
+    for (const isLenient of isGenerous ? [false, true] : [false]) {
+      searches.push({ ...base, rank: AS_THEY_ARE, growth: 'own', growthOf, isLenient });
+    }
+  }
+  if (isGenerous) {
+    for (const [rank, growth] of [
+      [AS_THEY_ARE, 'room'],
+      [largest, 'none'],
+      [heaviest, 'none'],
+      [largest, 'least'],
+      [largest, 'any'],
+      [heaviest, 'any'],
+    ] as const) {
+      searches.push({ ...base, rank, growth, isLenient: true });
+    }
+  }
+  if (followersOf(compiled.classes).size > 0) {
+    for (const growth of ['own', 'none'] as const) searches.push({ ...base, rank: AS_THEY_ARE, growth, leads: true });
+  }
+  if (isOpen) {
+    for (const rank of [AS_THEY_ARE, mostRules]) searches.push({ ...base, rank, growth: 'own', settlesDoubts: true });
+  }
+  if (isKeptZonal) {
+    const beyond = { ...base, staysZonal: false, keepsZones: true };
+    for (const rank of [AS_THEY_ARE, boundFirst, largest]) searches.push({ ...beyond, rank, growth: 'own' });
+  }
+  return [...wider, ...distinct(searches, compiled.classes)].slice(0, most);
+}
+
+function distinct(searches: readonly Search[], classes: readonly PodClass[]): Search[] {
+  const known = new Set<string>();
+  return searches.filter((search) => {
+    const key = keyOf(search, orderOf(classes, search));
+    if (known.has(key)) return false;
+    known.add(key);
+    return true;
+  });
+}
+
+/**
+ * Whether nodes may be of the largest type at first: limits are used up sooner then, and pods must not go to a pool of less
+ * weight for that.
+ */
+function mayStartLarge({ model }: CompiledDemand, { tiers }: PoolFit): boolean {
+  const left = model.limitsLeft();
+  return tiers.slice(0, -1).every((pools) => pools.every(({ index }) => left[index] === undefined));
+}
+
+/** How many rules bind the pods, their own or those of others against them. */
+function rulesOf({ variants, shape }: PodClass): number {
+  const volumes = (shape.volumes?.alternatives.length ?? 0) > 0 ? 1 : 0;
+  const counts = variants.map(
+    ({ domain, hostAffinity, hostLimits, requirementId }) =>
+      (requirementId === 0 ? 0 : 1) + domain.length + hostAffinity.length + hostLimits.length,
+  );
+  return volumes + Math.max(...counts);
+}
+
+/** By class: its place when classes come in the order of their first pods' names. */
+function nameRanks(classes: readonly PodClass[]): Map<number, number> {
+  const named = classes.map(({ id, pods: [first] }) => ({ id, name: first?.metadata.name ?? '' }));
+  named.sort((left, right) => (left.name === right.name ? left.id - right.id : left.name < right.name ? -1 : 1));
+  return new Map(named.map(({ id }, at) => [id, at]));
+}
+
+/** By class: classes are numbered by size, and those that ask for the same have the same rank. */
+function sizeRanks(classes: readonly PodClass[]): Map<number, number> {
+  const ranks = new Map<number, number>();
+  let rank = 0;
+  let last: PodClass | undefined;
+  for (const podClass of classes) {
+    if (last?.row.some((amount, column) => amount !== podClass.row[column]) === true) rank += 1;
+    ranks.set(podClass.id, rank);
+    last = podClass;
+  }
+  return ranks;
+}

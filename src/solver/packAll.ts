@@ -1,0 +1,119 @@
+/** The quick path: what can be decided class by class is assigned to pools and domains, and packed pool by pool. */
+import type { Pod } from '../api/kinds.ts';
+import type { HostPort } from '../pods/hostPorts.ts';
+import type { Draft } from './draft.ts';
+import { takeFromLimits, type CompiledPool } from './model/compiledPool.ts';
+import type { Bin } from './packing/bin.ts';
+import { demandOf, type Demand } from './packing/demand.ts';
+import { Improver } from './packing/improve.ts';
+import type { Item } from './packing/item.ts';
+import { packPool } from './packing/packPool.ts';
+import { fillReserved } from './packing/reservedFirst.ts';
+import { Assignment, isSequential } from './placement/assignment.ts';
+import type { OpenNode } from './placement/openNode.ts';
+import type { SolveOptions } from './problem.ts';
+import { reservedUnits } from './reservations.ts';
+
+const DEFAULT_ROUNDS = 400;
+
+/** The rounds of improvement; undefined when the result cannot stand. */
+export function packAll(draft: Draft, options: SolveOptions): number | undefined {
+  const { compiled, domains, onExisting, fit, packing, planned, limitLeft } = draft;
+  const { model } = compiled;
+  const able = draft.waiting.filter(({ podClass }) => podClass.shape.unsupported === undefined);
+  const assignment = new Assignment(compiled, domains, onExisting, fit);
+  assignment.run(able, 0);
+  const { timeBudgetMs, now, searchRounds = DEFAULT_ROUNDS } = options;
+  const improver = new Improver({
+    rounds: searchRounds,
+    now,
+    deadline: now === undefined || timeBudgetMs === undefined ? Number.POSITIVE_INFINITY : now() + timeBudgetMs,
+  });
+  // Pods with affinity over hostnames may want to join later, and a reserved node does not grow.
+  const reserved = compiled.classes.some(isSequential) ? undefined : reservedUnits(model);
+  for (const pool of model.pools) {
+    const items = assignment.items[pool.index] ?? [];
+    if (items.length === 0) continue;
+    items.sort((left, right) => left.podClass.id - right.podClass.id || model.states.compare(left.state, right.state));
+    const lists = items.map((item) => assignment.podsOf.get(item) ?? []);
+    const { rest, pods } =
+      reserved === undefined ? { rest: items, pods: lists } : openReserved(draft, pool, items, lists, reserved);
+    const demand = demandOf(pool, model.states, rest, model.table.size, packing);
+    const { bins, left } = packPool(demand, limitLeft[pool.index], improver);
+    const next = new Int32Array(rest.length);
+    for (const bin of bins) planned.push(openNode(bin, demand, pods, next, limitLeft));
+    if (left.every((count) => count === 0)) continue;
+    // Domains were counted for pods that found no node there: what was built on those counts may be wrong.
+    if (rest.some(({ variant }, item) => (left[item] ?? 0) > 0 && variant.domainAdds.length > 0)) return undefined;
+    for (const entry of able) {
+      rest.forEach((item, index) => {
+        if (item.podClass !== entry.podClass || (left[index] ?? 0) === 0) return;
+        entry.pods.push(...(pods[index] ?? []).slice(next[index]));
+      });
+    }
+    assignment.run(able, pool.index + 1);
+  }
+  return improver.rounds;
+}
+
+/** Plans reserved nodes; the items that they leave, with the pods of each. */
+function openReserved(
+  { compiled, planned, limitLeft, packing }: Draft,
+  pool: CompiledPool,
+  items: readonly Item[],
+  lists: readonly (readonly Pod[])[],
+  units: Map<string, number>,
+): { rest: readonly Item[]; pods: readonly (readonly Pod[])[] } {
+  if (pool.reservations.length === 0) return { rest: items, pods: lists };
+  const { states, table } = compiled.model;
+  const demand = demandOf(pool, states, items, table.size, packing);
+  const next = new Int32Array(items.length);
+  const left = Int32Array.from(items, ({ count }) => count);
+  const bins = fillReserved(demand, units, left, limitLeft[pool.index]?.slice());
+  for (const bin of bins) planned.push(openNode(bin, demand, lists, next, limitLeft));
+  const rest: Item[] = [];
+  const pods: (readonly Pod[])[] = [];
+  items.forEach((item, at) => {
+    const count = left[at] ?? 0;
+    if (count === 0) return;
+    rest.push({ ...item, count });
+    pods.push((lists[at] ?? []).slice(next[at]));
+  });
+  return { rest, pods };
+}
+
+/** Takes the bin's pods from the lists, each from its `next` on, and what the node needs from the limits. */
+function openNode(
+  bin: Bin,
+  { items, pool }: Demand,
+  pods: readonly (readonly Pod[])[],
+  next: Int32Array,
+  limitLeft: Draft['limitLeft'],
+): OpenNode {
+  const entries: OpenNode['entries'] = [];
+  const ports: HostPort[] = [];
+  for (let at = 0; at < bin.items.length; at++) {
+    const index = bin.items[at] ?? 0;
+    const item = items[index];
+    const list = pods[index];
+    if (item === undefined || list === undefined) throw new RangeError(`bin names item ${index} of ${items.length}`);
+    const from = next[index] ?? 0;
+    const to = from + (bin.counts[at] ?? 0);
+    next[index] = to;
+    entries.push({ podClass: item.podClass, variant: item.variant, pods: list.slice(from, to) });
+    for (const port of item.podClass.shape.hostPorts) ports.push(port);
+  }
+  takeFromLimits(limitLeft, pool, bin.limitNeed);
+  return {
+    pool,
+    state: bin.state,
+    type: bin.type,
+    price: bin.price,
+    reservation: bin.reservation,
+    limitNeed: bin.limitNeed,
+    used: bin.used.slice(),
+    entries,
+    ports,
+    host: undefined,
+  };
+}

@@ -1,0 +1,44 @@
+/** A search for a plan as others are told from it: which pods it takes first, and how. */
+import type { SearchMode } from './draft.ts';
+import type { CompiledDemand } from './model/compiledDemand.ts';
+import type { PodClass } from './model/podClass.ts';
+import { spreadKeys } from './placement/domains.ts';
+
+export type Rank = SearchMode['rank'];
+
+export interface Search extends SearchMode {
+  /** Leaves out offerings without a zone while pods spread over zones. */
+  readonly staysZonal: boolean;
+}
+
+export const AS_THEY_ARE: Rank = () => 0;
+
+/** The same for searches that place the same pods in the same order and in the same way. */
+export function keyOf(search: Search, order: readonly number[]): string {
+  const { growth, growthOf, ties, staysZonal, isLenient, avoidsReserved, keepsZones, settlesDoubts, leads } = search;
+  const flags = [staysZonal, isLenient, avoidsReserved, keepsZones, settlesDoubts, leads, search.interleaves];
+  return `${growth}/${[...growthOf].join()}/${ties}/${flags.map(Number).join('')}/${order.join()}`;
+}
+
+/** Pods that are taken one by one come by name within a rank, so that equal ranks are another order. */
+export function orderOf(classes: readonly PodClass[], { rank, interleaves }: Search): readonly number[] {
+  const sorted = classes.toSorted((left, right) => compareBy(rank, left, right));
+  return interleaves ? sorted.flatMap((each) => [rank(each), each.id]) : sorted.map(({ id }) => id);
+}
+
+export function compareBy(rank: Rank, left: PodClass, right: PodClass): number {
+  return rank(left) - rank(right) || right.shape.priority - left.shape.priority || left.id - right.id;
+}
+
+/** Some rules may be read more generously: they bind in some orders of the pods only. */
+export function hasLeeway({ counters }: CompiledDemand): boolean {
+  return counters.all.some(({ hostname, spec, gathers }) => gathers || (hostname && spec.kind === 'spread'));
+}
+
+/** Whether a planned node takes part in some spread, or where, may stay open. */
+export function isDoubtful({ classes, counters }: CompiledDemand): boolean {
+  const keys = spreadKeys(counters);
+  return classes.some(({ variants }) =>
+    variants.some(({ doubtKeys, pinKeys }) => doubtKeys.length > 0 || keys.some((key) => !pinKeys.includes(key))),
+  );
+}
