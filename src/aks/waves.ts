@@ -77,13 +77,13 @@ export async function waveSteps(context: AksContext, options: WaveOptions): Prom
   ];
 }
 
-/** The last waves taken back, newest first; with the first of them, pools get their autoscaler again. */
+/**
+ * The last waves taken back, newest first; with the first of them, pools get their autoscaler again. Where all is back
+ * already, that last step is done: the same command may be given again.
+ */
 export async function backSteps(context: AksContext, { waves: most }: WaveOptions): Promise<readonly Step[]> {
   const { kube } = context;
   const record = await readWaves(kube);
-  if (Object.keys(record.pools).length === 0) {
-    throw new NodewrightError('NothingToMigrate', { what: 'no wave has been carried out' });
-  }
   const last = record.waves.map((wave, index) => ({ wave, index })).toReversed();
   const steps = last.slice(0, most).map(({ wave, index }) => backStep(context, wave, index));
   return most < record.waves.length ? steps : [...steps, restoreStep(context, record)];
