@@ -56,6 +56,16 @@ describe('a launch', () => {
     expect(script).toContain(`--max-pods=${addresses === 1 ? 250 : 30} `);
   });
 
+  it('names its zone, or an empty list for an instance in no zone', async () => {
+    expect((await launched({})).vm).toMatchObject({ zones: ['1'] });
+    const { spec, ...claim } = fixture.claimNamed('pool-2', [
+      { key: Labels.placementScope, operator: 'In', values: ['regional'] },
+    ]);
+    const requirements = spec.requirements.filter(({ key }) => key !== Labels.zone);
+    await fixture.launch({ ...claim, spec: { ...spec, requirements } });
+    expect(fixture.callsOf('virtualMachines.createOrUpdate')[1]?.body).toMatchObject({ zones: [] });
+  });
+
   it('gives each pod of a class an address of the subnet, where pods have such', async () => {
     const { nic } = await launched({ maxPods: 12 }, { networkPluginMode: '', networkDataplane: 'azure' });
     expect(nic.properties.ipConfigurations).toHaveLength(12);

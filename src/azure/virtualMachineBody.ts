@@ -30,11 +30,11 @@ export interface VirtualMachineBodyInput {
 
 export function virtualMachineOf(wish: VirtualMachineBodyInput): VirtualMachine {
   const { settings, offering, nodeClass } = wish;
-  const zones = armZones(offering.zone);
   const { nodeIdentities } = settings;
   return {
     location: settings.location,
-    ...(zones.length === 0 ? {} : { zones: [...zones] }),
+    // Empty for an instance in no zone, as upstream sends it.
+    zones: [...armZones(offering.zone)],
     tags: { ...wish.tags },
     ...(nodeIdentities.length === 0
       ? {}
