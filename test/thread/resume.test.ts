@@ -114,7 +114,7 @@ describe('a world that is killed', { timeout: 600_000 }, () => {
     up.launch();
     expect(await up.ended).toBe(1);
     expect(up.output).toMatch(
-      /^nodewright: .*world\.json was written by another version of nodewright: its format is 99, and this version reads 1; start anew with --fresh, or give another --state-dir\n$/,
+      /^nodewright: .*world\.json was written by another version of nodewright: its format is 99, and this version reads 1; start anew with --fresh, or give another --state-dir \[WorldUnusable\]\n$/,
     );
     await up.start('--fresh');
     expect(up.output).not.toContain('goes on');
