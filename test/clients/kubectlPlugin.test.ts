@@ -36,7 +36,7 @@ it('is listed, reads the cluster that kubectl means, and ends as the command doe
   const top = await kubectl('nodewright', 'top', '--once', '-o', 'json');
   expect(top.code).toBe(0);
   expect(JSON.parse(top.stdout)).toMatchObject({ nodes: [{ name: 'one', nodePool: 'default' }] });
-  const wrong = await kubectl('nodewright', 'top', '--sort', 'colour');
+  const wrong = await kubectl('nodewright', 'top', '--output', 'colour');
   expect(wrong.code).toBe(2);
   expect(wrong.stderr).toContain('Allowed choices are');
 });
