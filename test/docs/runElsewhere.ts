@@ -25,7 +25,12 @@ export const RUN_ELSEWHERE: readonly RunElsewhere[] = [
   {
     commands: /^kubectl .*port-forward/,
     reason: 'pods of the local AKS have no ports; the page itself is served on a port in a test',
-    heldBy: 'src/dashboard/clusterTokens.test.ts',
+    heldBy: 'src/server/clusterTokens.test.ts',
+  },
+  {
+    commands: /^curl .*\n? *'http:\/\/localhost:8080\/debug\/pprof\//,
+    reason: 'it asks a port that the command before it would forward; the same profile is taken in a test',
+    heldBy: 'src/server/servers.test.ts',
   },
   {
     commands: /^az role (definition|assignment) create/,
