@@ -1,4 +1,4 @@
-/** What the pods on a planned node allow there: how many of which kind, beside whom, and which ports are left. */
+/** What the pods on a planned node allow there: how many of which kind, beside which others, and which ports are left. */
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import { UNLIMITED } from '../model/hostCounts.ts';
 import type { PodClass, Variant } from '../model/podClass.ts';
