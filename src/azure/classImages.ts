@@ -25,7 +25,7 @@ export interface ImagesQuestion {
   readonly kubernetesVersion: string;
   /** Whether the class had another version of Kubernetes until now. */
   readonly isUpgrade: boolean;
-  readonly isWindowOpen: () => Promise<boolean>;
+  readonly isWindowOpen: () => boolean;
 }
 
 /**
@@ -50,7 +50,7 @@ export async function classImages(
   if (pin !== undefined || published.length === 0) return { images: published, previews };
   const isReady = findCondition(nodeClass, AksNodeClassConditions.imagesReady)?.status === 'True';
   const newest = forward(nodeClass, published);
-  if (!isReady || isUpgrade || (await isWindowOpen())) return { images: newest, previews };
+  if (!isReady || isUpgrade || isWindowOpen()) return { images: newest, previews };
   const used = usedImages(nodeClass);
   const images = published.map((image) => used.get(baseOf(image.id)) ?? image);
   const isBehind = images.some(({ id }, index) => id !== newest[index]?.id);

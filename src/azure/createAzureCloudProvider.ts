@@ -112,20 +112,7 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     retry: MINUTE,
     refresh: (signal) => reservations.refresh(signal),
   };
-  const subnets = new SubnetAddresses({
-    network: clients.network,
-    subscriptionId,
-    defaultSubnetId: settings.vnetSubnetId,
-    kube,
-    metrics,
-  });
-  const addresses: RefreshedSource = {
-    name: 'addresses of subnets',
-    interval: 10 * MINUTE,
-    retry: 5 * MINUTE,
-    refresh: (signal) => subnets.refresh(signal),
-  };
-  const others = reserved === undefined ? [addresses] : [reserved, addresses];
+  const others = reserved === undefined ? [] : [reserved];
   const refreshes = new Refreshes({ sources: [...Object.values(sources), ...others], clock, random, log });
   const learned = new LearnedAllocatable();
   const types = new InstanceTypes({
@@ -171,7 +158,7 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     throw new InvariantError(`provision mode ${settings.provisionMode} without a pool of machines`);
   }
   const cloud = new AzureCloudProvider({
-    nodeClass: new AzureNodeClass({ clients, images, settings, kube, clock }),
+    nodeClass: new AzureNodeClass({ clients, images, settings, kube, clock, addresses: new SubnetAddresses(metrics) }),
     settings,
     clock,
     log,

@@ -95,7 +95,7 @@ describe('a new image release', () => {
     fixture = await AzureFixture.start({ systemNamespace: NAMESPACE });
     await window(fixture.clock.now(), undefined);
     const stored = await classAt('202606.01.0');
-    const { status, errors } = await fixture.cloud.nodeClass.reconcileStatus(stored);
+    const { status, errors } = await fixture.cloud.nodeClass.reconcileStatus(stored, await fixture.controlPlane());
     expect(versionsOf({ ...stored, status })).toEqual(['202606.01.0']);
     expect(errors).toMatchObject([{ code: 'MaintenanceWindowUnreadable' }]);
   });
@@ -111,7 +111,8 @@ describe('a new image release', () => {
     });
     const statusOf = async (nodeClass: AksNodeClass): Promise<AksNodeClass> => ({
       ...nodeClass,
-      status: (await fixture.finish(fixture.cloud.nodeClass.reconcileStatus(nodeClass))).status,
+      status: (await fixture.finish(fixture.cloud.nodeClass.reconcileStatus(nodeClass, await fixture.controlPlane())))
+        .status,
     });
     expect(versionsOf(await statusOf(pinnedTo('202606.01.0')))).toEqual(['202606.01.0']);
     const missing = await statusOf(pinnedTo('199901.01.0'));
@@ -128,7 +129,9 @@ describe('a new image release', () => {
     const old = await classAt('202606.01.0');
     const previewsOf = async (annotations: Record<string, string>) => {
       const nodeClass = { ...old, metadata: { ...old.metadata, annotations } };
-      const { status, previews } = await fixture.finish(fixture.cloud.nodeClass.reconcileStatus(nodeClass));
+      const { status, previews } = await fixture.finish(
+        fixture.cloud.nodeClass.reconcileStatus(nodeClass, await fixture.controlPlane()),
+      );
       expect(versionsOf({ ...old, status })).toEqual(['202606.01.0']);
       return previews.map(({ when, version, images }) => [
         when,

@@ -2,10 +2,10 @@
  * The status that a node class should have (Kubernetes version, images, subnet, validation, local DNS and what they
  * add up to), and when to look again.
  */
-import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { AksNodeClass, AksNodeClassStatus } from '../api/kinds/aksNodeClass.ts';
 import { AKS_NODE_CLASS_CONDITIONS, ConditionSet, findCondition } from '../api/conditions.ts';
 import { AksNodeClassConditions } from '../api/conditionTypes.ts';
+import type { ConfigMap } from '../api/kinds.ts';
 import type { Condition } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Kube } from '../kube/kube.ts';
@@ -16,8 +16,9 @@ import { classImages, versionsOf, type ClassImages, type ImagesPreview } from '.
 import { pinnedVersion, type Images, type NodeImage } from './images.ts';
 import { describeFailure } from './launchErrors.ts';
 import { localDnsState } from './localDns.ts';
-import { isMaintenanceWindowOpen } from './maintenanceWindow.ts';
+import { isMaintenanceWindowOpen, MAINTENANCE_WINDOW } from './maintenanceWindow.ts';
 import { isManagedNetwork, parseSubnetId } from './network.ts';
+import type { SubnetAddresses } from './subnetAddresses.ts';
 import { unsupportedField } from './unsupportedField.ts';
 
 export interface NodeClassResult {
@@ -29,12 +30,21 @@ export interface NodeClassResult {
   readonly errors: readonly unknown[];
 }
 
+/** What the status of a class depends on beside the class, as the cluster has it now. */
+export interface ControlPlane {
+  /** Of the API server, without a leading `v`. */
+  version(signal?: AbortSignal): Promise<string>;
+  /** What AKS says of the next maintenance window; undefined: nothing. Throws while it is not known. */
+  maintenanceWindow(): ConfigMap | undefined;
+}
+
 interface AzureNodeClassOptions {
   readonly clients: AzureClients;
   readonly images: Images;
   readonly settings: AzureSettings;
   readonly kube: Kube;
   readonly clock: Clock;
+  readonly addresses: SubnetAddresses;
 }
 
 /** What keeps a condition from holding, in ledger/'s terms. */
@@ -42,7 +52,6 @@ type Finding = typeof FOUND | ConditionCause;
 
 const FOUND = { kind: 'found' } as const;
 const MINUTE = 60_000;
-const VERSION_KEPT_FOR = 15 * MINUTE;
 const IMAGES_INTERVAL = 5 * MINUTE;
 const SUBNET_INTERVAL = 3 * MINUTE;
 const FORBIDDEN_INTERVAL = MINUTE;
@@ -51,13 +60,27 @@ const ENCRYPTION_INTERVAL = 60 * MINUTE;
 export class AzureNodeClass {
   private readonly options: AzureNodeClassOptions;
   private encryption: { readonly finding: Finding; readonly until: number } | undefined;
-  private version: { readonly text: string; readonly until: number } | undefined;
 
   constructor(options: AzureNodeClassOptions) {
     this.options = options;
   }
 
-  async reconcileStatus(nodeClass: AksNodeClass, signal?: AbortSignal): Promise<NodeClassResult> {
+  /** The ConfigMap that `ControlPlane.maintenanceWindow` is about; undefined: this process has no namespace. */
+  get windowRef(): { readonly namespace: string; readonly name: string } | undefined {
+    const { systemNamespace: namespace } = this.options.settings;
+    return namespace === '' ? undefined : { namespace, name: MAINTENANCE_WINDOW };
+  }
+
+  /** What is kept of a class that is gone, or whose subnet is. */
+  forget(name: string): void {
+    this.options.addresses.forget(name);
+  }
+
+  async reconcileStatus(
+    nodeClass: AksNodeClass,
+    controlPlane: ControlPlane,
+    signal?: AbortSignal,
+  ): Promise<NodeClassResult> {
     const errors: unknown[] = [];
     const attempt = async <T>(work: Promise<T>): Promise<T | undefined> => {
       try {
@@ -68,14 +91,23 @@ export class AzureNodeClass {
       }
     };
     const findings = new Map<string, Finding>();
-    const served = await attempt(this.servedVersion(signal));
+    const served = await attempt(controlPlane.version(signal));
     const version = newerVersion(nodeClass.status?.kubernetesVersion, served);
     if (version !== undefined) findings.set(AksNodeClassConditions.kubernetesVersionReady, FOUND);
+    const mayMove = (): boolean => {
+      try {
+        return isMaintenanceWindowOpen(controlPlane.maintenanceWindow(), this.options.clock.now());
+      } catch (error) {
+        errors.push(error);
+        return false;
+      }
+    };
     const images =
-      version === undefined ? undefined : await attempt(this.resolveImages(nodeClass, version, errors, signal));
+      version === undefined ? undefined : await attempt(this.resolveImages(nodeClass, version, mayMove, signal));
     if (images !== undefined) findings.set(AksNodeClassConditions.imagesReady, images.finding);
     const subnet = await attempt(this.checkSubnet(nodeClass, errors, signal));
     if (subnet !== undefined) findings.set(AksNodeClassConditions.subnetsReady, subnet);
+    if (isFailed(subnet)) this.forget(nodeClass.metadata.name);
     const validation =
       unsupportedField(nodeClass, this.options.settings) ?? (await attempt(this.encryptionFinding(signal)));
     if (validation !== undefined) findings.set(AksNodeClassConditions.validationSucceeded, validation);
@@ -96,21 +128,10 @@ export class AzureNodeClass {
     };
   }
 
-  /** The version of the API server, without a leading `v`. */
-  private async servedVersion(signal: AbortSignal | undefined): Promise<string> {
-    const { kube, clock } = this.options;
-    if (this.version !== undefined && this.version.until > clock.now()) return this.version.text;
-    const answer = (await kube.raw('/version', signal === undefined ? {} : { signal })) as { gitVersion?: string };
-    const text = answer.gitVersion?.replace(/^v/, '');
-    if (text === undefined || text === '') throw new NodewrightError('ServerVersionUnknown', {});
-    this.version = { text, until: clock.now() + VERSION_KEPT_FOR };
-    return text;
-  }
-
   private async resolveImages(
     nodeClass: AksNodeClass,
     kubernetesVersion: string,
-    errors: unknown[],
+    isWindowOpen: () => boolean,
     signal: AbortSignal | undefined,
   ): Promise<ClassImages & { readonly finding: Finding }> {
     if (nodeClass.spec?.fipsMode === 'FIPS' && !this.options.images.hasFips) {
@@ -122,7 +143,7 @@ export class AzureNodeClass {
         nodeClass,
         kubernetesVersion,
         isUpgrade: kubernetesVersion !== nodeClass.status?.kubernetesVersion,
-        isWindowOpen: () => this.mayMoveImages(errors, signal),
+        isWindowOpen,
       },
       signal,
     );
@@ -142,16 +163,6 @@ export class AzureNodeClass {
       errors.push(error);
       const problem = error instanceof Error ? error.message : String(error);
       return { finding: { kind: 'clusterUnchecked', problem } };
-    }
-  }
-
-  private async mayMoveImages(errors: unknown[], signal: AbortSignal | undefined): Promise<boolean> {
-    const { kube, settings, clock } = this.options;
-    try {
-      return await isMaintenanceWindowOpen(kube, settings.systemNamespace, clock.now(), signal);
-    } catch (error) {
-      errors.push(error);
-      return false;
     }
   }
 
@@ -184,12 +195,13 @@ export class AzureNodeClass {
       if (isManagedNetwork(cluster, settings.nodeResourceGroup)) return { kind: 'networkManaged' };
     }
     try {
-      await clients.network.subnets.get(
+      const found = await clients.network.subnets.get(
         subnet.resourceGroup,
         subnet.virtualNetwork,
         subnet.subnet,
         signal === undefined ? {} : { abortSignal: signal },
       );
+      this.options.addresses.saw(nodeClass.metadata.name, subnet, found);
       return FOUND;
     } catch (error) {
       const failure = describeFailure(error);

@@ -4,6 +4,7 @@ import { buildInfo } from './buildInfo.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import { describeThrown } from '../errors/thrown.ts';
 import { ExitCode } from './exitCode.ts';
+import { expectShortRun } from './shortRun.ts';
 
 interface Verb {
   readonly name: string;
@@ -12,6 +13,8 @@ interface Verb {
   readonly load: () => Promise<Command>;
   /** Karpenter's flags may be written with one dash, as Go programs allow. */
   readonly goFlags?: true;
+  /** Computes much at once and ends. */
+  readonly isShort?: true;
 }
 
 const verbs: readonly Verb[] = [
@@ -50,6 +53,7 @@ const verbs: readonly Verb[] = [
     name: 'plan',
     summary: 'show which nodes manifests would need, and what they cost',
     load: async () => (await import('./plan.ts')).planCommand(),
+    isShort: true,
   },
   {
     name: 'explain',
@@ -134,6 +138,7 @@ const NOT_ERRORS: readonly string[] = ['commander.helpDisplayed', 'commander.hel
 
 export async function runProgram(args: readonly string[]): Promise<number> {
   const verb = chosenVerb(args);
+  if (verb?.isShort === true) expectShortRun();
   const program = await buildProgram(verb);
   try {
     if (args.length === 0) program.outputHelp();

@@ -83,6 +83,15 @@ export const cloudErrors = {
     remedy: () => 'set ARM_RESOURCE_GROUP to the resource group of the cluster, and AKS_MACHINES_POOL_NAME',
     example: { vm: 'aks-aksmanagedap-default-x7k2p-12345678-vm' },
   }),
+  MaintenanceWindowUnknown: entry<Record<never, never>>({
+    exit: 'failure',
+    about:
+      'The ConfigMap with the maintenance window for node images cannot be read. Images stay as they are until it can.',
+    what: () => 'whether there is a maintenance window for node images is not known',
+    remedy: () =>
+      'see the log for why ConfigMaps cannot be watched; the Role of the chart allows upcoming-maintenance-window in the namespace of the release',
+    example: {},
+  }),
   MaintenanceWindowUnreadable: entry<{ readonly configMap: string; readonly key: string; readonly text: string }>({
     exit: 'failure',
     about: 'The maintenance window for node images cannot be read. Images stay as they are until it can.',

@@ -59,6 +59,26 @@ describe('an informer', () => {
     expect(world.errors).toEqual([]);
   });
 
+  it('tells when a watch breaks off, but not when it ends at its time', async () => {
+    let broken = 0;
+    const world = await follow((_request, response) => page(response, 10, []), { onBroken: () => (broken += 1) });
+    await eventually(() => world.watches.length === 1);
+    await eventually(() => world.clock.pendingWork === 0);
+    await world.clock.advance(Number(latest(world).request.query.get('timeoutSeconds')) * 1000);
+    latest(world).response.end();
+    await eventually(() => world.watches.length === 2);
+    expect(broken).toBe(0);
+    await world.clock.advance(5_000);
+    latest(world).response.end();
+    await eventually(() => world.watches.length === 3);
+    expect(broken).toBe(1);
+    latest(world).response.destroy();
+    await eventually(() => broken === 2);
+    world.stop.abort();
+    await eventually(() => world.clock.pendingWork === 0);
+    expect(broken).toBe(2);
+  });
+
   it('resumes after a connection that broke in the middle of an event, and says so', async () => {
     const world = await follow((_request, response) => page(response, 10, []));
     await eventually(() => world.watches.length === 1);

@@ -34,6 +34,8 @@ export interface InformersOptions extends ReflectorTuning {
   readonly random: Random;
   /** Told about every failure that is being retried, and about listeners that throw. */
   readonly onError?: (error: unknown, kind: ResourceKind<KubeObject>) => void;
+  /** Told when a watch has broken off: the server may have become another process. */
+  readonly onBroken?: () => void;
 }
 
 interface Entry {

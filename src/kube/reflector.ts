@@ -45,6 +45,8 @@ export interface ReflectorOptions<T extends KubeObject> extends ReflectorTuning 
   readonly scope: Scope;
   readonly sink: Sink<T>;
   readonly onError: (error: unknown) => void;
+  /** Told when a watch has ended before the time that it was asked for. */
+  readonly onBroken?: () => void;
 }
 
 const PAGE_SIZE = 500;
@@ -202,6 +204,7 @@ export class Reflector<T extends KubeObject> {
       throw silence.rang ?? error;
     } finally {
       silence.stop();
+      if (!signal.aborted && clock.now() - this.watchBegan < timeoutSeconds * 1000) this.options.onBroken?.();
     }
     if (silence.rang !== undefined) throw silence.rang;
   }

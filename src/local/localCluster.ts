@@ -140,7 +140,10 @@ export class LocalCluster {
         log.info('a VM does not join', { name: vm.name, problem: 'its bootstrap token is not one of the cluster' });
       else if (instanceFaults.joins(vm)) this.powerOn(instance);
     });
-    this.stops.push(follow);
+    const upgrades = arm.onUpgrade(({ nodeResourceGroup }) => {
+      if (nodeResourceGroup.toLowerCase() === this.nodeResourceGroup.toLowerCase()) this.apiServer.restart();
+    });
+    this.stops.push(follow, upgrades);
   }
 
   /** Boots an instance without a VM, for worlds without a cloud. */

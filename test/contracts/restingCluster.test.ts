@@ -8,7 +8,9 @@ import type { World } from '../../src/controllers/world/world.ts';
 import { DashboardFeed } from '../../src/dashboard/feed.ts';
 import { LiveSource } from '../../src/dashboard/liveSource.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
+import { defaultNodeClass } from '../../src/nap/defaultPools.ts';
 import { countingKube, type RequestCounts } from '../fixtures/kube/countingKube.ts';
+import { VirtualAks } from '../fixtures/engine/virtualAks.ts';
 import { poolSpec, Workbench } from '../fixtures/engine/workbench.ts';
 
 const GATES = {
@@ -21,8 +23,15 @@ const GATES = {
 };
 const containers = [{ name: 'main', image: 'app', resources: { requests: { cpu: '500m' } } }];
 
+const MINUTE = 60_000;
+
 let bench: Workbench | undefined;
-afterEach(() => bench?.close());
+let aks: VirtualAks | undefined;
+afterEach(async () => {
+  await bench?.close();
+  await aks?.stop();
+  bench = aks = undefined;
+});
 
 it('sends nothing while nothing happens, whatever is turned on', async () => {
   const { decorate, during } = countingKube();
@@ -89,3 +98,33 @@ it('sends nothing while nothing happens, whatever is turned on', async () => {
   });
   expect(counts).toEqual({});
 });
+
+it('asks the API server for nothing on Azure either, and notices another version of it', async () => {
+  const { decorate, during } = countingKube();
+  const resting = await VirtualAks.start({
+    seed: 'rest',
+    profile: 'calm',
+    process: () => ({ kube: decorate, httpClient: (client) => client }),
+  });
+  aks = resting;
+  const { kube } = resting;
+  const now = resting.clock.now();
+  await kube.create(Kinds.ConfigMap, {
+    metadata: { namespace: 'kube-system', name: 'upcoming-maintenance-window' },
+    data: {
+      'aksManagedNodeOSUpgradeSchedule-start': new Date(now + 24 * 60 * MINUTE).toISOString(),
+      'aksManagedNodeOSUpgradeSchedule-end': new Date(now + 28 * 60 * MINUTE).toISOString(),
+    },
+  });
+  await kube.create(Kinds.Pod, { metadata: { name: 'web', namespace: 'default' }, spec: { containers } });
+  await resting.advance(60 * MINUTE);
+  expect((await kube.get(Kinds.Pod, { namespace: 'default', name: 'web' })).status?.phase).toBe('Running');
+  expect(await during(() => resting.advance(120 * MINUTE))).toEqual({});
+  // The control plane becomes another one. It is an older one here: a class that comes now takes its version.
+  resting.world.arm.upgradeCluster(resting.world.arm.cluster, '1.36.1');
+  await kube.create(Kinds.AKSNodeClass, { ...defaultNodeClass, metadata: { name: 'later' } });
+  await resting.advance(MINUTE);
+  const version = async (name: string) => (await kube.get(Kinds.AKSNodeClass, { name })).status?.kubernetesVersion;
+  expect(await version('later')).toMatch(/^1\.36\.1/);
+  expect(await version('default')).toMatch(/^1\.36\.3/);
+}, 300_000);

@@ -1,7 +1,6 @@
 /** Builds a manager that runs all loops on the given ports: for `run` against a cluster and for `up` alike. */
 import { Kinds } from '../../api/kinds.ts';
 import { Labels, nodeClassLabelKey } from '../../api/labels.ts';
-import type { AksNodeClass } from '../../api/kinds/aksNodeClass.ts';
 import type { InPlaceUpdates } from '../../azure/inPlaceUpdates.ts';
 import type { AzureNodeClass } from '../../azure/nodeClass.ts';
 import type { LearnedAllocatable } from '../../catalogue/learnedAllocatable.ts';
@@ -61,7 +60,7 @@ import { userEditsController } from '../../controllers/user-edits/controller.ts'
 import type { World } from '../../controllers/world/world.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Tracer } from '../../kube/trace.ts';
-import type { Informer, Informers } from '../../kube/informer.ts';
+import type { Informers } from '../../kube/informer.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
 import type { MetricsRegistry } from '../../kube/metrics.ts';
@@ -213,7 +212,7 @@ export function createEngine(options: EngineOptions): Manager {
       : []),
     clusterStateController(world),
     ...(options.observeState === false ? [] : stateObservers(world, informers, buffers !== undefined)),
-    ...(options.nodeClass ? nodeClassControllers(world, informers.of(Kinds.AKSNodeClass), options.nodeClass) : []),
+    ...(options.nodeClass ? nodeClassControllers(world, informers, options.nodeClass) : []),
     ...(options.inPlaceUpdates
       ? [nodeClaimInPlaceUpdateController(world, informers.of(Kinds.AKSNodeClass), options.inPlaceUpdates)]
       : []),
@@ -253,13 +252,10 @@ function capacityBuffers(
   return { capacity, controller: capacityBufferController(world, { buffers, references, capacity, trigger }) };
 }
 
-function nodeClassControllers(
-  world: World,
-  nodeClasses: Informer<AksNodeClass>,
-  nodeClass: AzureNodeClass,
-): readonly Controller[] {
+function nodeClassControllers(world: World, informers: Informers, nodeClass: AzureNodeClass): readonly Controller[] {
+  const nodeClasses = informers.of(Kinds.AKSNodeClass);
   return [
-    nodeClassStatusController(world, nodeClasses, nodeClass),
+    nodeClassStatusController(world, informers, nodeClass),
     nodeClassHashController(world, nodeClasses),
     nodeClassTerminationController(world, nodeClasses),
   ];

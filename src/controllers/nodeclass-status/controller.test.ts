@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Workbench } from '../../../test/fixtures/engine/workbench.ts';
-import { Kinds } from '../../api/kinds.ts';
+import { Kinds, type ConfigMap } from '../../api/kinds.ts';
+import type { AksNodeClass } from '../../api/kinds/aksNodeClass.ts';
 import { Finalizers } from '../../api/labels.ts';
-import type { NodeClassResult } from '../../azure/nodeClass.ts';
+import type { ControlPlane, NodeClassResult } from '../../azure/nodeClass.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { recordText } from '../../ledger/recordText.ts';
 import { nodeClassStatusController } from './controller.ts';
@@ -10,13 +11,17 @@ import { nodeClassStatusController } from './controller.ts';
 let bench: Workbench;
 let ledger: Ledger;
 let asked: number;
+let seen: ConfigMap | undefined;
 let result: NodeClassResult;
 
 beforeEach(async () => {
   asked = 0;
   result = { status: { kubernetesVersion: '1.36.3' }, previews: [], requeueAfter: 60_000, errors: [] };
   const resolver = {
-    reconcileStatus: async () => {
+    windowRef: { namespace: 'kube-system', name: 'upcoming-maintenance-window' },
+    forget: () => undefined,
+    reconcileStatus: async (_nodeClass: AksNodeClass, controlPlane: ControlPlane) => {
+      seen = controlPlane.maintenanceWindow();
       asked++;
       return result;
     },
@@ -24,7 +29,7 @@ beforeEach(async () => {
   bench = await Workbench.start({
     controllers: ({ world, informers }) => {
       ({ ledger } = world);
-      return [nodeClassStatusController(world, informers.of(Kinds.AKSNodeClass), resolver)];
+      return [nodeClassStatusController(world, informers, resolver)];
     },
   });
 });
@@ -59,6 +64,25 @@ it('writes what it could resolve, and retries soon after a failure', async () =>
   const before = asked;
   await bench.advance(5_000);
   expect(asked).toBeGreaterThan(before);
+});
+
+it('looks at its classes again when AKS writes another maintenance window, and at no other ConfigMap', async () => {
+  await bench.kube.create(Kinds.AKSNodeClass, {
+    metadata: { name: 'c' },
+    spec: { imageFamily: 'Ubuntu', osDiskSizeGB: 128 },
+  });
+  await bench.clock.idle();
+  expect(seen).toBeUndefined();
+  const before = asked;
+  const write = (name: string) =>
+    bench.kube.create(Kinds.ConfigMap, { metadata: { namespace: 'kube-system', name }, data: { name } });
+  await write('other');
+  await bench.clock.idle();
+  expect(asked).toBe(before);
+  await write('upcoming-maintenance-window');
+  await bench.clock.idle();
+  expect(asked).toBeGreaterThan(before);
+  expect(seen?.data).toEqual({ name: 'upcoming-maintenance-window' });
 });
 
 it('leaves a class that is being deleted alone', async () => {

@@ -1,8 +1,8 @@
-import { Kinds } from '../../api/kinds.ts';
-import type { AksNodeClass } from '../../api/kinds/aksNodeClass.ts';
+import { Kinds, type ConfigMap } from '../../api/kinds.ts';
 import { Finalizers } from '../../api/labels.ts';
-import type { AzureNodeClass } from '../../azure/nodeClass.ts';
-import type { Informer } from '../../kube/informer.ts';
+import type { AzureNodeClass, ControlPlane } from '../../azure/nodeClass.ts';
+import { NodewrightError } from '../../errors/nodewrightError.ts';
+import type { Informer, Informers } from '../../kube/informer.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
@@ -14,27 +14,41 @@ import { imagesChange, previewRecord } from './imagesRecords.ts';
 /** Writes the resolved status of each AKSNodeClass: version, images, subnet, and whether they are valid. */
 export function nodeClassStatusController(
   world: World,
-  nodeClasses: Informer<AksNodeClass>,
-  resolver: Pick<AzureNodeClass, 'reconcileStatus'>,
+  informers: Informers,
+  resolver: Pick<AzureNodeClass, 'reconcileStatus' | 'windowRef' | 'forget'>,
 ): Controller {
   const { kube, cluster, ledger } = world;
+  const nodeClasses = informers.of(Kinds.AKSNodeClass);
+  const windows = windowInformer(informers, resolver.windowRef);
+  const everyClass = function* (): Iterable<string> {
+    for (const { metadata } of nodeClasses.store.list()) yield metadata.name;
+  };
+  const controlPlane: ControlPlane = {
+    version: (signal) => world.serverVersion.current(signal),
+    maintenanceWindow: () => windows && theWindow(windows),
+  };
   /** What was said of images to come, by class: it is said again when it changes. */
   const foretold = new Map<string, string>();
   return reconciler({
     ...world,
     name: 'nodeclass.status',
     concurrency: 10,
-    watches: [watch(nodeClasses)],
+    watches: [watch(nodeClasses), ...(windows ? [watch(windows, everyClass)] : [])],
     reconcile: async (name, { signal }) => {
       const stored = nodeClasses.store.get({ name });
       if (!stored || stored.metadata.deletionTimestamp) {
         foretold.delete(name);
+        resolver.forget(name);
         return undefined;
       }
       const finalizers = [...new Set([...(stored.metadata.finalizers ?? []), Finalizers.nodeClassTermination])];
       const protectedClass = { ...stored, metadata: { ...stored.metadata, finalizers } };
       const nodeClass = await patchObject(kube, Kinds.AKSNodeClass, stored, protectedClass, { lock: true });
-      const { status, previews, requeueAfter, errors } = await resolver.reconcileStatus(nodeClass, signal);
+      const { status, previews, requeueAfter, errors } = await resolver.reconcileStatus(
+        nodeClass,
+        controlPlane,
+        signal,
+      );
       const claims = claimsOfClass(cluster.claims(), name);
       const change = imagesChange(nodeClass, status, claims);
       await patchStatus(kube, Kinds.AKSNodeClass, nodeClass, { ...nodeClass, status }, { lock: true });
@@ -47,4 +61,18 @@ export function nodeClassStatusController(
       return { requeueAfter };
     },
   });
+}
+
+/** Of the one ConfigMap that AKS writes; the rights of the chart allow no other. */
+function windowInformer(informers: Informers, ref: AzureNodeClass['windowRef']): Informer<ConfigMap> | undefined {
+  if (ref === undefined) return undefined;
+  const { namespace, name } = ref;
+  return informers.of(Kinds.ConfigMap, { namespace, fieldSelector: `metadata.name=${name}`, optional: true });
+}
+
+function theWindow({ store, hasSynced }: Informer<ConfigMap>): ConfigMap | undefined {
+  // Its own failures are in the log; until it has listed once, a window may be closed.
+  if (!hasSynced) throw new NodewrightError('MaintenanceWindowUnknown', {});
+  const [window] = store.list();
+  return window;
 }

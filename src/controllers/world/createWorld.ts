@@ -3,6 +3,7 @@ import { KubeEventRecorder } from '../../kube/eventRecorder.ts';
 import { noticesTo } from './notices.ts';
 import { Ledger } from '../../ledger/ledger.ts';
 import { Informers } from '../../kube/informer.ts';
+import { ServerVersion } from '../../kube/serverVersion.ts';
 import { clusterInformers } from './clusterInformers.ts';
 import { PodTimes } from './podTimes.ts';
 import { RegistrationHealth } from '../nodepool-registration-health/registrationHealth.ts';
@@ -23,8 +24,10 @@ export function createWorld(
     Partial<Pick<World, 'ledger'>>,
 ): EngineWorld {
   const { log, cloud } = ports;
+  const serverVersion = new ServerVersion(ports);
   const informers = new Informers({
     ...ports,
+    onBroken: () => serverVersion.doubt(),
     onError: (error, kind) => log.error('watch interrupted; retrying', { kind: kind.kind, error }),
   });
   const cluster = new Cluster();
@@ -35,6 +38,7 @@ export function createWorld(
     events: noticesTo(recorder),
     ledger: ports.ledger ?? new Ledger({ now: () => ports.clock.now() }),
     cluster,
+    serverVersion,
     informers: clusterInformers(informers, cluster, cloud),
     registrationHealth: new RegistrationHealth(),
     podTimes: new PodTimes(),

@@ -6,6 +6,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
 import type { MetricsRegistry } from '../../kube/metrics.ts';
+import type { ServerVersion } from '../../kube/serverVersion.ts';
 import type { Tracer } from '../../kube/trace.ts';
 import type { ClusterInformers } from './clusterInformers.ts';
 import type { OverlayStore } from '../nodeoverlay/overlayCloud.ts';
@@ -26,6 +27,7 @@ export interface World {
   /** The latest decisions. */
   readonly ledger: Ledger;
   readonly cluster: Cluster;
+  readonly serverVersion: ServerVersion;
   readonly informers: ClusterInformers;
   readonly registrationHealth: RegistrationHealth;
   readonly podTimes: PodTimes;

@@ -99,6 +99,11 @@ export class LocalApiServer {
     createInitialObjects(objects);
   }
 
+  /** Ends every watch, as another process in its place would; objects and addresses stay. */
+  restart(): void {
+    this.objects.store.endWatches();
+  }
+
   /** Serves HTTPS until `close`. Fails when the port is taken. */
   async listen(options: ListenOptions = {}): Promise<Endpoint> {
     if (this.listening !== undefined) return this.listening.endpoint;

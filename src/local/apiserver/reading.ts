@@ -137,7 +137,7 @@ export function watchObjects(
       signal: request.signal,
     },
     clock,
-    () => objects.store.revision,
+    objects.store,
   );
   const { decode } = resource.storage;
   return decode === undefined ? events : decoded(events, decode);

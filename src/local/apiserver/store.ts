@@ -43,6 +43,8 @@ export class Store {
   revision = 0;
   /** Events kept per resource before the oldest are forgotten. */
   readonly historyLimit: number;
+  /** How often the server has started anew; a watch ends when it grows. */
+  starts = 0;
   private readonly tables = new Map<string, Table>();
   private readonly listeners = new Set<Listener>();
   /** Nothing is remembered of what happened up to here, in whichever table. */
@@ -69,6 +71,12 @@ export class Store {
 
   allTables(): Iterable<Table> {
     return this.tables.values();
+  }
+
+  /** Ends every watch, as the end of a server's process does. */
+  endWatches(): void {
+    this.starts += 1;
+    for (const table of this.allTables()) table.wakeAll();
   }
 
   /** Goes on counting from where an earlier process stopped; what came before is not remembered. */
@@ -217,7 +225,7 @@ export class Table {
     this.wakeAll();
   }
 
-  private wakeAll(): void {
+  wakeAll(): void {
     if (this.waiting.size === 0) return;
     const woken = [...this.waiting];
     this.waiting.clear();

@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../clock/clock.ts';
 import type { ApiObject } from './fields.ts';
-import type { PageRequest, StoreEvent, Table } from './store.ts';
+import type { PageRequest, Store, StoreEvent, Table } from './store.ts';
 
 export type ServedEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: ApiObject }
@@ -27,10 +27,11 @@ export async function* watchTable(
   table: Table,
   request: WatchRequest,
   clock: Clock,
-  currentRevision: () => number,
+  store: Pick<Store, 'revision' | 'starts'>,
 ): AsyncGenerator<ServedEvent, void, undefined> {
   const { signal } = request;
-  const isAborted = (): boolean => signal?.aborted === true;
+  const { starts } = store;
+  const isAborted = (): boolean => signal?.aborted === true || store.starts !== starts;
   let seen = request.after ?? 0;
   if (request.after === undefined) {
     const page = table.page({ namespace: request.namespace, matches: request.matches });
@@ -56,7 +57,7 @@ export async function* watchTable(
       }
       if (events.length > 0) continue;
       if (alarm.takeBookmark()) {
-        seen = Math.max(seen, currentRevision());
+        seen = Math.max(seen, store.revision);
         yield { type: 'BOOKMARK', revision: seen, initialEventsEnd: false };
         continue;
       }

@@ -115,7 +115,8 @@ export function volumeControllers(context: ControlPlaneContext, resourceGroupId:
     const finalizers = claim.metadata.finalizers ?? [];
     const isProtected = finalizers.includes(CLAIM_FINALIZER);
     if (claim.metadata.deletionTimestamp) {
-      const isUsed = pods.store.byIndex(BY_CLAIM, key).some((pod) => !isTerminal(pod));
+      // No kubelet starts a pod whose claim is being deleted: only pods that have a node keep it.
+      const isUsed = pods.store.byIndex(BY_CLAIM, key).some((pod) => pod.spec?.nodeName && !isTerminal(pod));
       const others = finalizers.filter((finalizer) => finalizer !== CLAIM_FINALIZER);
       return isProtected && !isUsed ? setFinalizers(kube, Kinds.PersistentVolumeClaim, claim, others) : undefined;
     }

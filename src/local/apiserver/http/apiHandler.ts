@@ -62,7 +62,7 @@ function versionOf(release: string): object {
     emulationMinor: minor,
     minCompatibilityMajor: major,
     minCompatibilityMinor: String(Number(minor) - 1),
-    gitVersion: `v${release}-nodewright`,
+    gitVersion: `v${release}`,
     ...BUILD,
   };
 }
