@@ -262,6 +262,15 @@ export class LocalArm {
     });
   }
 
+  /** Calls the listener with every cluster whose control plane has come to another version; returns how to stop. */
+  onUpgrade(listener: (cluster: ManagedCluster) => void): () => void {
+    return this.context.store.onChange((before, after) => {
+      if (after?.type !== MANAGED_CLUSTERS || before === undefined) return;
+      const cluster = managedClusterOf(after);
+      if (managedClusterOf(before).kubernetesVersion !== cluster.kubernetesVersion) listener(cluster);
+    });
+  }
+
   /** Calls the listener with every change of a resource from now on; returns how to stop. */
   onChange(listener: (change: StoreChange) => void): () => void {
     return this.context.store.subscribe(listener);

@@ -40,6 +40,7 @@ import { resourceGraphRoutes } from './resources/resourceGraph.ts';
 import { resourceGroupRoutes } from './resources/resourceGroups.ts';
 import { resourceRoutes } from './resources/resourceRoutes.ts';
 import { subscriptionRoutes } from './resources/subscriptions.ts';
+import { tagRoutes } from './resources/tags.ts';
 import { Router } from './server/router.ts';
 import { VIRTUAL_MACHINES, VirtualMachines } from './virtualMachines.ts';
 
@@ -161,6 +162,7 @@ export function createServices(options: ServicesOptions): Services {
     ...authorizationRoutes(context),
     ...deployments.routes(),
     ...genericResourceRoutes(context),
+    ...tagRoutes(context),
     ...operationRoutes(context),
     ...resourceGraphRoutes(context, credentials.tenantId),
     ...kinds.flatMap((kind) => resourceRoutes(context, kind)),

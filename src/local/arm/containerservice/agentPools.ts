@@ -11,7 +11,7 @@ import type { ClusterNodes } from './clusterNodes.ts';
 import { isFeatureRegistered } from '../resources/features.ts';
 import { resolveKubernetes } from './kubernetesVersions.ts';
 import { AGENT_POOLS, CONTAINER_SERVICE, MANAGED_CLUSTERS } from './managedClusters.ts';
-import { checkAutomatic, isAutomatic } from './nodeProvisioning.ts';
+import { checkAutomatic, checkStop, isAutomatic } from './nodeProvisioning.ts';
 import { MACHINES, type PoolNodes, type PoolRollouts } from './poolRollouts.ts';
 import type { Operation } from '../operations.ts';
 
@@ -93,7 +93,16 @@ export class AgentPools {
     };
     this.context.store.put(pool);
     this.rollouts.bring(cluster, pool);
+    if (existing !== undefined && powerOf(existing.properties) !== powerOf(properties)) this.turn(cluster, pool);
     return pool;
+  }
+
+  /** Turns the machines of a pool off or on, as its power state says. */
+  private turn(cluster: ArmResource, pool: ArmResource): void {
+    const state = powerOf(pool.properties) === 'Stopped' ? 'off' : 'on';
+    for (const { hidden } of this.context.store.children(pool.id, MACHINES)) {
+      this.nodes.power(cluster, textAt(hidden, 'vmName') ?? '', state);
+    }
   }
 
   /** A pool whose nodes still come and go settles when they have. */
@@ -234,6 +243,7 @@ export class AgentPools {
     if (!MODES.includes(mode)) {
       throw aksError(400, 'InvalidParameter', `The value of parameter agentPoolProfile.mode '${mode}' is invalid.`);
     }
+    if (powerOf(given) === 'Stopped') checkPoolStop(cluster, name, mode);
     const version = resolveKubernetes(
       textAt(given, 'orchestratorVersion') ??
         textAt(before, 'orchestratorVersion') ??
@@ -267,7 +277,7 @@ export class AgentPools {
         textAt(before, 'orchestratorVersion') === version && textAt(before, 'nodeImageVersion') !== undefined
           ? before['nodeImageVersion']
           : this.newestImage(cluster, { ...common, vmSize: size }),
-      powerState: { code: 'Running' },
+      powerState: { code: powerOf(common) },
     };
   }
 
@@ -305,6 +315,16 @@ function wished(given: JsonObject): JsonObject {
   const isOpen = ([name, value]: [string, unknown]): boolean =>
     value === null || value === '' || (value === 0 && (name === 'osDiskSizeGB' || name === 'maxPods'));
   return Object.fromEntries(Object.entries(given).filter((entry) => !isOpen(entry)));
+}
+
+function powerOf(properties: JsonObject): string {
+  return textAt(properties, 'powerState', 'code') ?? 'Running';
+}
+
+function checkPoolStop({ properties }: ArmResource, name: string, mode: string): void {
+  checkStop(properties, 'agent pool');
+  if (mode !== 'System') return;
+  throw aksError(400, 'OperationNotAllowed', `Agent pool '${name}' cannot be stopped: its mode is System.`);
 }
 
 /** Those of the cluster autoscaler go with it. */

@@ -94,6 +94,13 @@ export class ClusterNodes {
     }
   }
 
+  /** Turns the machine of a node off or on. */
+  power(cluster: ArmResource, vmName: string, state: 'off' | 'on'): void {
+    const { context, machines } = this.options;
+    const id = context.store.idOf(groupOf(cluster), VIRTUAL_MACHINES, vmName);
+    if (context.store.find(id) !== undefined) machines.setPower(id, state === 'on' ? 'running' : 'deallocated');
+  }
+
   /** Removes the node's machine, with its interface and disk, and an interface that never got one. */
   remove(cluster: ArmResource, vmName: string): void {
     const { context, machines, interfaces } = this.options;

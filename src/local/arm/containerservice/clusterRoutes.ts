@@ -43,7 +43,7 @@ export function clusterPowerRoutes(context: ArmContext, hooks: PowerHooks): read
     (code: 'Stopped' | 'Running'): Route['handle'] =>
     (request): ArmResponse => {
       const cluster = find(context, request);
-      if (code === 'Stopped') checkStop(cluster.properties);
+      if (code === 'Stopped') checkStop(cluster.properties, 'cluster');
       const operation = context.operations.begin({
         milliseconds: context.durations.managedCluster + (request.extraTime ?? 0),
         finish: () => {

@@ -67,6 +67,8 @@ export function clusterKinds(hooks: ClusterHooks): readonly ResourceKind[] {
       duration: 'managedCluster',
       members: ['sku', 'kind'],
       properties: (wish) => clusterOf(wish, hooks),
+      preflight: (name, group, { message }) =>
+        `Preflight validation check for resource(s) for container service ${name} in resource group ${group} failed. Message: ${message}. Details: `,
       afterPut: (context, cluster, wish) => {
         context.store.put(withIdentity(context, cluster, wish.existing));
         hooks.layOut(cluster);

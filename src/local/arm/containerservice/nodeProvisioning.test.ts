@@ -71,6 +71,7 @@ describe('node auto-provisioning of managed clusters', () => {
     'IPv6 and dual stack': body(network({ ipFamilies: ['IPv4', 'IPv6'] })),
     'Windows node pools': body({}, { osType: 'Windows' }),
     'cluster autoscaler': body({}, { enableAutoScaling: true, minCount: 1, maxCount: 3 }),
+    'public network access turned off': body({ publicNetworkAccess: 'Disabled' }),
     'custom private DNS zone': body({
       apiServerAccessProfile: { enablePrivateCluster: true, privateDNSZone: '/privateDnsZones/mine' },
     }),
@@ -187,6 +188,40 @@ describe('node auto-provisioning of managed clusters', () => {
     expect((await fixture.ask(at(manual, '/start'), { method: 'POST' })).status).toBe(202);
     await expect.poll(async () => (await get(manual)).powerState.code).toBe('Running');
     expect(machines().map(({ isOff }) => isOff)).toEqual([false]);
+  });
+
+  it('keeps agent pools from being stopped; without it they stop and start, but for system pools', async () => {
+    const power = (name: string, pool: string, code: string): Promise<Answer> =>
+      fixture.ask(at(name, `/agentPools/${pool}`), { method: 'PUT', body: { properties: { powerState: { code } } } });
+    const withPool = async (mode: string): Promise<string> => {
+      const more = { ...system, name: 'more', mode: 'User' };
+      return create(body({ nodeProvisioningProfile: { mode }, agentPoolProfiles: [system, more] }));
+    };
+    const automatic = await withPool('Auto');
+    expect(words(await power(automatic, 'more', 'Stopped'))).toEqual({
+      code: 'OperationNotAllowed',
+      message: `The agent pool cannot be stopped if ${MODE} is set to one of [Auto].`,
+    });
+    const manual = await withPool('Manual');
+    expect(await power(manual, 'system', 'Stopped')).toMatchObject({
+      status: 400,
+      body: { code: 'OperationNotAllowed', message: "Agent pool 'system' cannot be stopped: its mode is System." },
+    });
+    const off = () =>
+      fixture.arm
+        .virtualMachines()
+        .filter(({ resourceGroup, isOff }) => resourceGroup === `MC_local_${manual}_eastus` && isOff)
+        .map(({ name }) => name);
+    for (const [code, expected] of [
+      ['Stopped', [expect.stringMatching(/^aks-more-/)]],
+      ['Running', []],
+    ] as const) {
+      expect(await power(manual, 'more', code)).toMatchObject({
+        status: 200,
+        body: { properties: { powerState: { code } } },
+      });
+      await expect.poll(off).toEqual(expected);
+    }
   });
 
   it('ends only when no node and no open pool is left', async () => {

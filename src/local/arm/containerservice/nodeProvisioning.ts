@@ -95,6 +95,11 @@ export const NODE_PROVISIONING_RULES: readonly Rule[] = [
       pools.some((pool) => at(pool, 'enableAutoScaling') === true) && !isRegistered(SIDE_BY_SIDE_FEATURE),
   },
   {
+    forbids: 'public network access turned off',
+    words: unless('.properties.publicNetworkAccess', 'Enabled'),
+    isBroken: ({ properties }) => (textAt(properties, 'publicNetworkAccess') ?? 'Enabled').toLowerCase() !== 'enabled',
+  },
+  {
     forbids: 'custom private DNS zone',
     words: unless('.properties.apiServerAccessProfile.privateDNSZone', 'system', 'none'),
     isBroken: ({ properties }) => {
@@ -162,8 +167,9 @@ export function checkOutboundType(before: JsonObject, after: JsonObject): void {
   throw notAllowed(`.properties.networkProfile.outboundType cannot be changed if ${MODE} is set to one of [Auto].`);
 }
 
-export function checkStop(properties: JsonObject): void {
-  if (isAutomatic(properties)) throw notAllowed(`The cluster cannot be stopped if ${MODE} is set to one of [Auto].`);
+/** Neither the cluster nor one of its agent pools can be stopped while the mode is Auto. */
+export function checkStop(properties: JsonObject, what: 'cluster' | 'agent pool'): void {
+  if (isAutomatic(properties)) throw notAllowed(`The ${what} cannot be stopped if ${MODE} is set to one of [Auto].`);
 }
 
 function notAllowed(words: string): Error {

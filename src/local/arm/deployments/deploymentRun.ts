@@ -5,7 +5,7 @@ import { authorize, type Principal } from '../directory/principals.ts';
 import type { JsonObject } from '../jsonPath.ts';
 import { checkApiVersion } from '../server/apiVersions.ts';
 import { actionOf, parseResourcePath } from '../server/resourcePath.ts';
-import type { ArmResponse, Router } from '../server/router.ts';
+import type { ArmRequest, ArmResponse, Route, Router } from '../server/router.ts';
 import type { PlannedResource } from './templateResources.ts';
 import { PendingReference } from './templateScope.ts';
 
@@ -72,17 +72,26 @@ export function runDeployment(options: DeploymentRunOptions): void {
   clock.after(0, advance);
 }
 
-function put({ router, principal }: DeploymentRunOptions, resource: PlannedResource, body: JsonObject): ArmResponse {
-  const { id, apiVersion, type } = resource;
-  const path = parseResourcePath(id);
+function put(options: DeploymentRunOptions, resource: PlannedResource, body: JsonObject): ArmResponse {
+  const { principal } = options;
+  if (principal !== undefined) authorize(principal, actionOf(parseResourcePath(resource.id), 'PUT'), resource.id);
+  const [route, request] = requestOf(options, resource, body);
+  return route.handle(request);
+}
+
+/** What a client would send for a resource of a template; throws when its type or version is not served. */
+export function requestOf(
+  { router, principal }: Pick<DeploymentRunOptions, 'router' | 'principal'>,
+  { id, apiVersion, type }: PlannedResource,
+  body: JsonObject,
+): readonly [Route, ArmRequest] {
   const { location } = body;
-  checkApiVersion(apiVersion, path, 'PUT', typeof location === 'string' ? location : undefined);
-  if (principal !== undefined) authorize(principal, actionOf(path, 'PUT'), id);
+  checkApiVersion(apiVersion, parseResourcePath(id), 'PUT', typeof location === 'string' ? location : undefined);
   const found = router().find('PUT', id);
   if (typeof found !== 'object') {
     throw new ArmError(404, 'InvalidResourceType', `The resource type '${type}' could not be found.`);
   }
-  return found.route.handle({
+  const request: ArmRequest = {
     method: 'PUT',
     path: id,
     query: new URLSearchParams({ 'api-version': apiVersion }),
@@ -91,7 +100,8 @@ function put({ router, principal }: DeploymentRunOptions, resource: PlannedResou
     parameters: found.parameters,
     ...(principal && { principal }),
     lateFault: undefined,
-  });
+  };
+  return [found.route, request];
 }
 
 /** Waits for the end of the operation that an answer names. */

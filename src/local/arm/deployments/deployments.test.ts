@@ -170,7 +170,7 @@ describe('deployments of templates', () => {
     expect((await fixture.ask(pathOf('refused'))).status).toBe(404);
   });
 
-  it('fail with the words of the provider, and leave out what depended on it', async () => {
+  it('are refused before anything is made when a provider would refuse a part', async () => {
     const cluster = {
       type: 'Microsoft.ContainerService/managedClusters',
       apiVersion: '2025-05-01',
@@ -178,10 +178,55 @@ describe('deployments of templates', () => {
       location: 'westus2',
       properties: { networkProfile: { networkPlugin: 'kubenet' }, nodeProvisioningProfile: { mode: 'Auto' } },
     };
-    const failed = await deploy(template({ resources: [cluster, identity('orphan', { dependsOn: ['bad'] })] }));
+    const content = template({ resources: [identity('before'), cluster] });
+    for (const rest of ['', '/validate', '/whatIf']) {
+      const answer = await send('refused', content, {}, rest);
+      expect(answer).toMatchObject({
+        status: 400,
+        body: {
+          error: {
+            code: 'InvalidTemplateDeployment',
+            message: expect.stringMatching(
+              /^The template deployment 'refused' is not valid according to the validation procedure\. The following resource provider\(s\) - 'Microsoft\.ContainerService\/managedClusters \(2025-05-01\)' reported preflight validation errors\. Tracking id is '[-0-9a-f]{36}'\. See inner errors for details\.$/,
+            ) as string,
+            details: [
+              {
+                code: 'OperationNotAllowed',
+                message:
+                  'Preflight validation check for resource(s) for container service bad in resource group west failed. Message: .properties.nodeProvisioningProfile.mode cannot be Auto unless .properties.networkProfile.networkPlugin is set to one of [azure, none].. Details: ',
+              },
+            ],
+          },
+        },
+      });
+    }
+    expect((await fixture.ask(pathOf('refused'))).status).toBe(404);
+    const list = (await fixture.ask(`resourceGroups/west/resources?${VERSION}`)).body as { value: { name: string }[] };
+    expect(list.value.map(({ name }) => name)).not.toContain('before');
+  });
+
+  it('are refused with a type or an api-version that nothing serves', async () => {
+    for (const [wrong, code] of [
+      [{ type: 'Microsoft.ManagedIdentity/nothing' }, 'InvalidResourceType'],
+      [{ apiVersion: '2001-01-01' }, 'NoRegisteredProviderFound'],
+    ] as const) {
+      const answer = await send('refused', template({ resources: [identity('a', wrong)] }), {}, '/validate');
+      expect(answer.body).toMatchObject({ error: { code } });
+    }
+  });
+
+  it('fail with the words of the provider, and leave out what depended on it', async () => {
+    const nic = {
+      type: 'Microsoft.Network/networkInterfaces',
+      apiVersion: '2024-05-01',
+      name: 'bad',
+      location: 'westus2',
+      properties: { ipConfigurations: [{ name: 'a', properties: { subnet: { id: '/nowhere' } } }] },
+    };
+    const failed = await deploy(template({ resources: [nic, identity('orphan', { dependsOn: ['bad'] })] }));
     expect(failed).toMatchObject({
       provisioningState: 'Failed',
-      error: { code: 'DeploymentFailed', details: [{ code: 'OperationNotAllowed' }] },
+      error: { code: 'DeploymentFailed', details: [{ code: 'InvalidResourceReference' }] },
     });
     const operations = await fixture.ask(pathOf(`deployment${made}`, '/operations'));
     const asked = `resourcegroups/west/deployments/deployment${made}/operations?${VERSION}`;
@@ -191,6 +236,75 @@ describe('deployments of templates', () => {
     });
     const list = (await fixture.ask(`resourceGroups/west/resources?${VERSION}`)).body as { value: { name: string }[] };
     expect(list.value.map(({ name }) => name)).not.toContain('orphan');
+  });
+
+  it('make a group again from what was exported of it, and change nothing', async () => {
+    const { resources, containers, arm } = fixture;
+    await resources.resourceGroups.createOrUpdate('exported', { location: 'eastus' });
+    const at = (name: string, rest = ''): string => pathOf(name, rest).replace('/west/', '/exported/');
+    const ask = (rest: string, content: object) =>
+      fixture.ask(at('again', rest), {
+        method: rest === '' ? 'PUT' : 'POST',
+        body: { properties: { mode: 'Incremental', template: content } },
+      });
+    const done = async (): Promise<void> => {
+      await expect
+        .poll(async () => ((await fixture.ask(at('again'))).body as Deployment).properties.provisioningState)
+        .toBe('Succeeded');
+    };
+    const cluster = {
+      type: 'Microsoft.ContainerService/managedClusters',
+      apiVersion: '2025-05-01',
+      name: 'shop',
+      location: 'eastus',
+      identity: { type: 'SystemAssigned' },
+      tags: { team: 'a' },
+      properties: {
+        networkProfile: { networkPlugin: 'azure', networkPluginMode: 'overlay' },
+        agentPoolProfiles: [{ name: 'system', mode: 'System', count: 1, vmSize: 'Standard_D2s_v5' }],
+        nodeProvisioningProfile: { mode: 'Auto' },
+      },
+    };
+    await ask('', template({ resources: [cluster, identity('mine', { location: 'eastus' })] }));
+    await done();
+    const exported = async (options?: string) => {
+      const answer = await fixture.ask(`resourceGroups/exported/exportTemplate?${VERSION}`, {
+        method: 'POST',
+        body: { resources: ['*'], ...(options && { options }) },
+      });
+      expect(answer.status).toBe(200);
+      return (answer.body as { template: { parameters: object; resources: { type: string; name: string }[] } })
+        .template;
+    };
+    const plain = await exported();
+    expect(plain.parameters).toMatchObject({ managedClusters_shop_name: { type: 'String' } });
+    expect(plain.resources.map(({ name }) => name)).toEqual([
+      "[parameters('managedClusters_shop_name')]",
+      "[concat(parameters('managedClusters_shop_name'), '/aksmanagedap')]",
+      "[concat(parameters('managedClusters_shop_name'), '/system')]",
+      "[parameters('userAssignedIdentities_mine_name')]",
+    ]);
+    const nameless = await exported('SkipAllParameterization');
+    expect(nameless.parameters).toEqual({});
+    expect(nameless.resources.map(({ name }) => name)).toEqual(['shop', 'shop/aksmanagedap', 'shop/system', 'mine']);
+    const complete = await exported('IncludeParameterDefaultValue');
+    const preview = await ask('/whatIf', complete);
+    const { changes } = (preview.body as { properties: { changes: { changeType: string }[] } }).properties;
+    expect(changes.map(({ changeType }) => changeType)).toEqual(Array(4).fill('NoChange'));
+    const shown = () => containers.managedClusters.get('exported', 'shop');
+    const { etag: _etag, eTag: _eTag, systemData: _data, ...before } = { ...(await shown()), etag: '' };
+    await ask('', complete);
+    await done();
+    expect(await shown()).toMatchObject({ ...before, agentPoolProfiles: [{}, {}] });
+    const one = await fixture.ask(`resourceGroups/exported/exportTemplate?${VERSION}`, {
+      method: 'POST',
+      body: {
+        resources: [
+          `/subscriptions/${arm.subscriptionId}/resourceGroups/exported/providers/Microsoft.ManagedIdentity/userAssignedIdentities/mine`,
+        ],
+      },
+    });
+    expect((one.body as { template: { resources: object[] } }).template.resources).toHaveLength(1);
   });
 
   it('say beforehand what they would change', async () => {

@@ -1,21 +1,26 @@
 /** `Microsoft.Resources/deployments` of a resource group: validate, preview and deploy templates, and tell how it went. */
 import { accepted, changed, listed, paged, timestamp, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
-import { asText, at, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
+import { asText, at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
+import { MACHINES } from '../containerservice/poolRollouts.ts';
 import { checkGroup } from '../resources/requestRules.ts';
-import type { ArmResource } from '../resourceStore.ts';
+import { present, type ArmResource } from '../resourceStore.ts';
+import { newestVersion } from '../server/apiVersions.ts';
 import { ok, route, type ArmRequest, type ArmResponse, type Route, type Router } from '../server/router.ts';
 import { runDeployment } from './deploymentRun.ts';
+import { exportTemplate } from './exportTemplate.ts';
+import { preflight } from './preflight.ts';
 import { plannedResources, templateOf, type PlannedResource } from './templateResources.ts';
 import { PendingReference, TemplateScope } from './templateScope.ts';
 import { whatIf } from './whatIf.ts';
 
 const DEPLOYMENTS = 'Microsoft.Resources/deployments';
 const OPERATIONS = 'Microsoft.Resources/deployments/operations';
-const COLLECTION = '/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Resources/deployments';
+const GROUP = '/subscriptions/{subscription}/resourceGroups/{group}';
+const COLLECTION = `${GROUP}/providers/Microsoft.Resources/deployments`;
 const ITEM = `${COLLECTION}/{name}`;
 /** As older clients ask, without a provider. */
-const ITEM_OF_GROUP = '/subscriptions/{subscription}/resourceGroups/{group}/deployments/{name}';
+const ITEM_OF_GROUP = `${GROUP}/deployments/{name}`;
 /** Milliseconds that a deployment is said to take; clients ask again by it. */
 const EXPECTED = 2_000;
 const MODES: readonly string[] = ['Incremental', 'Complete'];
@@ -55,11 +60,15 @@ export class Deployments {
       route('deployments.validate', 'POST', `${ITEM}/validate`, (request) => this.validate(request)),
       route('deployments.whatIf', 'POST', `${ITEM}/whatIf`, (request) => {
         const { resources } = this.prepare(request);
-        return ok({ status: 'Succeeded', properties: whatIf(context.store, resources) });
+        return ok({
+          status: 'Succeeded',
+          properties: whatIf(context.store, resources, (resource) => this.shown(resource)),
+        });
       }),
       route('deployments.exportTemplate', 'POST', `${ITEM}/exportTemplate`, (request) =>
         ok({ template: this.find(request).hidden?.['template'] ?? {} }),
       ),
+      route('resourceGroups.exportTemplate', 'POST', `${GROUP}/exportTemplate`, (request) => this.export(request)),
       route('deploymentOperations.list', 'GET', `${ITEM}/operations`, listOperations),
       route('deploymentOperations.listOfGroup', 'GET', `${ITEM_OF_GROUP}/operations`, listOperations),
     ];
@@ -70,6 +79,30 @@ export class Deployments {
     const found = store.find(store.idOf(group, DEPLOYMENTS, name));
     if (found !== undefined) return found;
     throw new ArmError(404, 'DeploymentNotFound', `Deployment '${name}' could not be found.`);
+  }
+
+  private export({ parameters: { group = '' }, body }: ArmRequest): ArmResponse {
+    const { store } = this.context;
+    const isOwn = ({ type }: ArmResource): boolean => type.startsWith(DEPLOYMENTS) || type === MACHINES;
+    const template = exportTemplate({
+      store,
+      group: store.group(group).name,
+      resources: listAt(body, 'resources').map(asText),
+      options: textAt(body, 'options') ?? '',
+      isWritable: (resource) => !isOwn(resource) && typeof this.options.router().find('PUT', resource.id) === 'object',
+      shown: (resource) => this.shown(resource),
+    });
+    return ok({ template });
+  }
+
+  /** A resource as a client of today sees it. */
+  private shown(resource: ArmResource): JsonObject {
+    const found = this.options.router().find('GET', resource.id);
+    if (typeof found !== 'object') return { ...present(resource) };
+    const { route: read, parameters } = found;
+    const query = new URLSearchParams({ 'api-version': newestVersion(resource.type) });
+    const request = { method: 'GET', path: resource.id, query, headers: {}, body: undefined, parameters };
+    return objectAt(read.handle({ ...request, lateFault: undefined }).body);
   }
 
   private validate(request: ArmRequest): ArmResponse {
@@ -171,7 +204,13 @@ export class Deployments {
     });
     scope.checkParameters();
     const resources = plannedResources(scope, store.groupId(group.name));
-    for (const { body } of resources) tolerate(body);
+    preflight({
+      router: this.options.router,
+      principal: request.principal,
+      resources,
+      deployment: name,
+      trackingId: () => this.context.random.uuid(),
+    });
     return { scope, resources, mode };
   }
 
@@ -253,15 +292,6 @@ function outputsOf(scope: TemplateScope): readonly [JsonObject | undefined, ArmE
     if (error instanceof ArmError) return [undefined, error];
     if (error instanceof PendingReference) return [undefined, new ArmError(404, 'ResourceNotFound', error.message)];
     throw error;
-  }
-}
-
-/** Evaluates for the sake of its refusals; what waits for another resource is fine. */
-function tolerate(body: () => unknown): void {
-  try {
-    body();
-  } catch (error) {
-    if (!(error instanceof PendingReference)) throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 /** What a deployment would change: `az deployment group what-if`. */
 import { objectAt, type JsonObject } from '../jsonPath.ts';
-import { present, type ResourceStore } from '../resourceStore.ts';
+import type { ArmResource, ResourceStore } from '../resourceStore.ts';
 import type { PlannedResource } from './templateResources.ts';
 import { PendingReference } from './templateScope.ts';
 
@@ -13,9 +13,12 @@ interface PropertyChange {
 
 const COMPARED: readonly string[] = ['location', 'tags', 'sku', 'kind', 'identity', 'zones', 'properties'];
 
-export function whatIf(store: ResourceStore, resources: readonly PlannedResource[]): JsonObject {
+/** A resource as clients see it. */
+type Shown = (resource: ArmResource) => JsonObject;
+
+export function whatIf(store: ResourceStore, resources: readonly PlannedResource[], shown: Shown): JsonObject {
   const named = new Set(resources.map(({ id }) => id.toLowerCase()));
-  const changes = resources.map((resource) => changeOf(store, resource));
+  const changes = resources.map((resource) => changeOf(store, resource, shown));
   const group = resources[0]?.id.split('/')[4];
   const others = group === undefined ? [] : store.all(group);
   const ignored = others
@@ -23,11 +26,11 @@ export function whatIf(store: ResourceStore, resources: readonly PlannedResource
       ({ id, location, type }) =>
         location !== undefined && type.split('/').length === 2 && !named.has(id.toLowerCase()),
     )
-    .map((resource) => ({ resourceId: resource.id, changeType: 'Ignore', before: present(resource) }));
+    .map((resource) => ({ resourceId: resource.id, changeType: 'Ignore', before: shown(resource) }));
   return { changes: [...changes, ...ignored] };
 }
 
-function changeOf(store: ResourceStore, resource: PlannedResource): object {
+function changeOf(store: ResourceStore, resource: PlannedResource, shown: Shown): object {
   const { id: resourceId, apiVersion, type, name } = resource;
   let body: JsonObject;
   try {
@@ -40,14 +43,17 @@ function changeOf(store: ResourceStore, resource: PlannedResource): object {
   const after = { id: resourceId, apiVersion, type, name, ...body };
   const existing = store.find(resourceId);
   if (existing === undefined) return { resourceId, changeType: 'Create', after };
-  const before = present(existing);
-  const delta = COMPARED.flatMap((member) => difference(member, objectAt(before)[member], body[member]));
+  const before = shown(existing);
+  const delta = COMPARED.flatMap((member) => difference(member, before[member], body[member]));
   return { resourceId, changeType: delta.length === 0 ? 'NoChange' : 'Modify', before, after, delta };
 }
 
 /** Only what the template names counts: everything else stays. */
 function difference(path: string, before: unknown, after: unknown): readonly PropertyChange[] {
   if (after === undefined || after === null) return [];
+  if (Array.isArray(after) && Array.isArray(before) && after.length === before.length) {
+    return after.flatMap((each, index) => difference(`${path}.${index}`, before[index], each));
+  }
   if (typeof after === 'object' && !Array.isArray(after)) {
     return Object.entries(after).flatMap(([key, value]) => difference(`${path}.${key}`, objectAt(before)[key], value));
   }

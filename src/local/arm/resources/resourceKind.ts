@@ -1,5 +1,6 @@
 /** How one type of resource behaves, as data: what `resourceRoutes` needs to serve it. */
 import type { ArmContext, ArmDurations } from '../armContext.ts';
+import type { ArmError } from '../armError.ts';
 import type { JsonObject } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import type { ArmRequest } from '../server/router.ts';
@@ -44,6 +45,8 @@ export interface ResourceKind {
   readonly interruptible?: true;
   /** What is stored as properties, without the provisioning state; throws what the provider would refuse. */
   readonly properties: (wish: Wish) => JsonObject;
+  /** Says before a template is deployed what is wrong with a resource of it: the provider's words around its refusal. */
+  readonly preflight?: (name: string, group: string, refused: ArmError) => string;
   /** What is kept and never shown. */
   readonly hidden?: (wish: Wish) => JsonObject;
   /** What changes between the store and the client. */

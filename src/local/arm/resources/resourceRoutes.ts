@@ -1,5 +1,6 @@
 /** Serves a type as its `ResourceKind` row says: create, read, list, change, delete, with operations and errors. */
 import { accepted, changed, paged, type ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { Operation } from '../operations.ts';
@@ -61,7 +62,14 @@ class KindRoutes {
             ),
           ]
         : []),
-      ...(kind.put ? [route('createOrUpdate', 'PUT', item, (request) => this.put(request))] : []),
+      ...(kind.put
+        ? [
+            {
+              ...route('createOrUpdate', 'PUT', item, (request) => this.put(request)),
+              preflight: kind.preflight && ((request: ArmRequest) => this.preflight(request)),
+            },
+          ]
+        : []),
       ...(kind.patch
         ? [route(kind.patch === 'tags' ? 'updateTags' : 'update', 'PATCH', item, (request) => this.patch(request))]
         : []),
@@ -85,20 +93,34 @@ class KindRoutes {
   }
 
   private put(request: ArmRequest): ArmResponse {
-    const { context, kind } = this;
-    const { store } = context;
     const group = request.parameters['group'] ?? '';
-    checkGroup(context, group);
+    checkGroup(this.context, group);
+    this.checkParent(group, this.names(request));
+    const wish = this.wishOf(request);
+    checkPreconditions(request, wish.existing);
+    this.checkIdle(wish.id);
+    return this.write(wish, this.placed(wish.name, wish.body, wish.existing));
+  }
+
+  private wishOf(request: ArmRequest): Wish {
+    const { context, kind } = this;
     const names = this.names(request);
-    this.checkParent(group, names);
-    const id = store.idOf(group, kind.type, ...names);
-    const existing = store.find(id);
-    checkPreconditions(request, existing);
-    this.checkIdle(id);
-    const body = { ...objectAt(request.body) };
+    const id = context.store.idOf(request.parameters['group'] ?? '', kind.type, ...names);
+    const existing = context.store.find(id);
     const name = existing?.name ?? names.at(-1) ?? '';
-    const wish: Wish = { context, request, id: existing?.id ?? id, name, body, existing };
-    return this.write(wish, this.placed(name, body, existing));
+    return { context, request, id: existing?.id ?? id, name, body: { ...objectAt(request.body) }, existing };
+  }
+
+  private preflight(request: ArmRequest): void {
+    const wish = this.wishOf(request);
+    try {
+      this.placed(wish.name, wish.body, wish.existing);
+      this.kind.properties(wish);
+    } catch (error) {
+      if (!(error instanceof ArmError)) throw error;
+      const group = request.parameters['group'] ?? '';
+      throw new ArmError(error.status, error.code, this.kind.preflight?.(wish.name, group, error) ?? error.message);
+    }
   }
 
   private patch(request: ArmRequest): ArmResponse {

@@ -125,4 +125,34 @@ describe('subscriptions, groups and resources of any type', () => {
     await resources.resources.beginDeleteByIdAndWait(id, version, POLL);
     await expect(resources.resources.getById(id, version)).rejects.toMatchObject({ code: 'ResourceNotFound' });
   });
+
+  it('keeps tags of groups and resources by themselves', async () => {
+    const { resources, arm } = fixture;
+    const tags = resources.tagsOperations;
+    await resources.resourceGroups.createOrUpdate('tagged', { location: 'eastus', tags: { a: '1' } });
+    const group = `/subscriptions/${arm.subscriptionId}/resourceGroups/tagged`;
+    const id = `${group}/providers/Microsoft.Network/routeTables/one`;
+    await resources.resources.beginCreateOrUpdateByIdAndWait(id, '2024-05-01', { location: arm.location }, POLL);
+    for (const scope of [group, id]) {
+      const read = async () => (await tags.getAtScope(scope)).properties.tags;
+      const patch = async (operation: string, given: Record<string, string>) =>
+        (await tags.beginUpdateAtScopeAndWait(scope, { operation, properties: { tags: given } })).properties.tags;
+      await tags.beginCreateOrUpdateAtScopeAndWait(scope, { properties: { tags: { team: 'shop', tier: '1' } } });
+      expect(await read()).toEqual({ team: 'shop', tier: '1' });
+      expect(await patch('Merge', { tier: '2', more: 'x' })).toEqual({ team: 'shop', tier: '2', more: 'x' });
+      expect(await patch('Delete', { tier: '1', more: 'x' })).toEqual({ team: 'shop', tier: '2' });
+      expect(await patch('Replace', { only: 'this' })).toEqual({ only: 'this' });
+      await expect(patch('Shuffle', {})).rejects.toMatchObject({ code: 'InvalidTagsPatchOperation' });
+      await expect(patch('Merge', { 'a/b': '' })).rejects.toMatchObject({ code: 'InvalidTagNameCharacters' });
+    }
+    expect((await resources.resources.getById(id, '2024-05-01')).tags).toEqual({ only: 'this' });
+    expect((await collect(tags.list())).find(({ tagName }) => tagName === 'only')).toMatchObject({
+      count: { value: 2 },
+      values: [{ tagValue: 'this', count: { value: 2 } }],
+    });
+    await tags.beginDeleteAtScopeAndWait(id);
+    expect((await resources.resources.getById(id, '2024-05-01')).tags).toEqual({});
+    await expect(tags.getAtScope(`${id}x`)).rejects.toMatchObject({ code: 'ResourceNotFound' });
+    await resources.resourceGroups.beginDeleteAndWait('tagged', POLL);
+  });
 });

@@ -91,6 +91,12 @@ export function versionsOf(namespace: string | undefined, type: string): readonl
   return table['*'];
 }
 
+/** The newest api-version of a type such as `Microsoft.Compute/disks` that is no preview. */
+export function newestVersion(type: string): string {
+  const [namespace, ...steps] = type.split('/');
+  return versionsOf(namespace, steps.join('/'))?.find((version) => !version.endsWith('-preview')) ?? '';
+}
+
 /** Throws unless `version` may be used for what `path` names; `location` is that of the resource, when it has one. */
 export function checkApiVersion(
   version: string | null,

@@ -35,6 +35,8 @@ export interface Route {
   /** Without a token and without api-version: the directory, the metadata service, the price list. */
   readonly open?: true;
   handle(request: ArmRequest): ArmResponse;
+  /** What the provider would refuse, before anything is made: ARM asks for it before it deploys a template. */
+  readonly preflight?: ((request: ArmRequest) => void) | undefined;
 }
 
 /** 200, with a body. */
