@@ -51,6 +51,7 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
     avoidsReserved,
     isLenient: false,
     keepsZones: false,
+    comparesOpened: false,
     ties: 'best',
     settlesDoubts: false,
     growth: 'any',
@@ -66,8 +67,9 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
   }
   let bestSearch: Search = { ...packed, isExact: true, growth: 'own' };
   const most = searchesFor(overlay, options);
+  if (most > 0 && !mayBeBetter(best, options)) return best;
   const fixed = fixedSearches(best, packed, most);
-  if (fixed.length === 0 || !mayBeBetter(best, options)) return best;
+  if (fixed.length === 0 || (most === 0 && !mayBeBetter(best, options))) return best;
   const order = Reordering.after(best, fixed);
   let idle = 0;
   for (let count = 0; count < Math.max(most, fixed.length) && idle < MAX_IDLE; count++) {

@@ -1,10 +1,11 @@
 /**
  * A lower bound on the price of every plan for the pods on new nodes, and what the gap to it is made of. Weak duality of
- * the covering LP, per set of pods that share no instance type with the others.
+ * the covering LP, per set of pods that share no offering with the others.
  */
 import type { OpenNode } from './placement/openNode.ts';
 import type { PoolFit } from './placement/poolFit.ts';
 import type { CompiledDemand } from './model/compiledDemand.ts';
+import type { CompiledOffering } from './model/compiledPool.ts';
 import type { Variant } from './model/podClass.ts';
 import { coveringDuals } from './packing/coveringDuals.ts';
 import { coveringOf, demandOf, forcedCost } from './packing/demand.ts';
@@ -13,7 +14,7 @@ import type { Item } from './packing/item.ts';
 import { MAX_PATTERN_ITEMS, patternPlan } from './packing/patterns.ts';
 import { TypeChoice, type PackingOptions } from './packing/typeChoice.ts';
 import type { BoundProof, GapPart, LowerBound } from './problem.ts';
-import { floatAt, intAt, itemAt, Rows } from './rows.ts';
+import { floatAt, itemAt, Rows } from './rows.ts';
 
 const FREE: PackingOptions = {
   nodeOverheadCost: 0,
@@ -44,7 +45,7 @@ export function lowerBound(compiled: CompiledDemand, fit: PoolFit, planned: read
     // Reserved capacity is almost free; where there is some nothing is claimed. Nor where another part may be cheaper.
     if (nodes.length === 0 || pool.reservations.length > 0 || compiled.model.isPart(pool)) continue;
     const items = itemsOf(nodes, fit, pool.index);
-    const parts = components(items, compiled, pool.types.length);
+    const parts = components(items, compiled);
     const fractional = parts.map((part) => fractionalBound(compiled, pool.index, part));
     const near = spent <= GOOD_ENOUGH * fractional.reduce((sum, each) => sum + each.bound, 0);
     if (proof === 'none') proof = 'fractional-covering';
@@ -95,8 +96,8 @@ function itemsOf(nodes: readonly OpenNode[], fit: PoolFit, pool: number): Item[]
   return [...items.values()];
 }
 
-/** Sets of items such that no two sets have an instance type in common. */
-function components(items: readonly Item[], compiled: CompiledDemand, types: number): Item[][] {
+/** Sets of items such that no two sets have an offering in common: a node is one, with its zone and capacity type. */
+function components(items: readonly Item[], compiled: CompiledDemand): Item[][] {
   const { states } = compiled.model;
   const byState = new Map<number, Item[]>();
   for (const item of items) {
@@ -105,14 +106,14 @@ function components(items: readonly Item[], compiled: CompiledDemand, types: num
     else known.push(item);
   }
   if (byState.size === 1) return [[...items]];
-  const owner = new Int32Array(types).fill(-1);
+  const owner = new Map<CompiledOffering, number>();
   const parent: number[] = [];
   const root = (at: number): number => (parent[at] === at ? at : (parent[at] = root(itemAt(parent, at))));
   for (const state of byState.keys()) {
     const group = parent.push(parent.length) - 1;
-    for (const { type } of states.at(state).offerings) {
-      const other = intAt(owner, type);
-      if (other < 0) owner[type] = group;
+    for (const offering of states.at(state).offerings) {
+      const other = owner.get(offering);
+      if (other === undefined) owner.set(offering, group);
       else parent[root(other)] = root(group);
     }
   }

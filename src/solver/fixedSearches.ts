@@ -2,6 +2,7 @@
 import type { CompiledDemand } from './model/compiledDemand.ts';
 import type { PodClass } from './model/podClass.ts';
 import { CPU, MEMORY } from './model/resourceTable.ts';
+import { looksBeyondReach } from './placement/comparedDomains.ts';
 import { followersOf } from './placement/followers.ts';
 import type { Growth } from './placement/openNode.ts';
 import type { PoolFit } from './placement/poolFit.ts';
@@ -91,6 +92,16 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
       [heaviest, 'any'],
     ] as const) {
       searches.push({ ...base, rank, growth, isLenient: true });
+    }
+  }
+  if (waiting.some(({ podClass, pods }) => pods.length > 0 && looksBeyondReach(compiled, podClass))) {
+    const opened = { ...base, comparesOpened: true };
+    for (const rank of [AS_THEY_ARE, largest, mostRules]) {
+      for (const growth of ['own', 'none'] as const) searches.push({ ...opened, rank, growth });
+    }
+    for (const rank of [AS_THEY_ARE, byName, smallest]) {
+      searches.push({ ...opened, rank, growth: 'none', ties: 'first' });
+      searches.push({ ...opened, rank, growth: 'fixed', ties: 'first', interleaves: true });
     }
   }
   if (followersOf(compiled.classes).size > 0) {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { complaints } from '../../test/fixtures/solver/checker.ts';
-import { testPod, testPool, testType } from '../../test/fixtures/solver/testObjects.ts';
+import { testPod, testPool, testType, withRegional } from '../../test/fixtures/solver/testObjects.ts';
 import { Labels } from '../api/labels.ts';
 import { Requirement } from '../constraints/requirement.ts';
 import { Requirements } from '../constraints/requirements.ts';
+import { parseResources } from '../units/resources.ts';
 import type { Problem, SolveOptions } from './problem.ts';
 import { solve } from './solve.ts';
 
@@ -46,6 +47,52 @@ describe('pods that look for their own kind', () => {
     const solution = solve(problem([Labels.hostname]));
     expect(complaints(problem([Labels.hostname]), solution)).toEqual([]);
     expect(solution.unplaced).toEqual([]);
+  });
+});
+
+describe('pods of two workloads that count each other', () => {
+  const spread = { maxSkew: 1, topologyKey: Labels.zone, whenUnsatisfiable: 'DoNotSchedule' } as const;
+  const own = { ...spread, labelSelector, matchLabelKeys: ['version'] };
+  const disk = (index: number) => ({ driver: 'disk.csi.azure.com', claim: `default/w0-${index}` });
+  const type = withRegional(testType('c4', 4, 16, 0.25));
+  const problem: Problem = {
+    pods: [
+      ...[1, 2, 3, 4].map((index) =>
+        testPod(
+          `w0-${index}`,
+          '3',
+          '12Gi',
+          { priority: index % 2 === 1 ? 20 : 0, topologySpreadConstraints: [own] },
+          { labels: { app: 'c', version: 'v2' } },
+        ),
+      ),
+      ...[0, 1, 2, 3].map((index) =>
+        testPod(`w1-${index}`, '1200m', '1152Mi', {}, { labels: { app: 'c', version: 'v1' } }),
+      ),
+    ],
+    volumes: new Map(
+      [1, 2, 3, 4].map((index) => [`default/w0-${index}`, { alternatives: [], attachments: [disk(index)] }]),
+    ),
+    pools: [{ pool: testPool('one', {}, { limits: { cpu: '18' } }), instanceTypes: [type], used: {} }],
+    nodes: [
+      {
+        name: 'node-0',
+        labels: { [Labels.zone]: 'z2', [Labels.hostname]: 'node-0' },
+        taints: [{ key: 'soft', effect: 'PreferNoSchedule' }],
+        initialized: true,
+        free: parseResources({ cpu: '6', memory: '16Gi', pods: 6 }),
+        pods: [testPod('w1000-0', '1500m', '6Gi', {}, { labels: { app: 'c', version: 'v2' } })],
+      },
+    ],
+    daemons: [],
+    defaultSpread: { constraints: [spread], selectorOf: () => labelSelector },
+  };
+
+  it('are planned so that they can be bound one workload after the other', () => {
+    const solution = solve(problem, { searchRounds: 200, preferencePolicy: 'Ignore' });
+    expect(complaints(problem, solution)).toEqual([]);
+    // The limit leaves room for four nodes.
+    expect(solution.unplaced.length).toBeLessThanOrEqual(1);
   });
 });
 

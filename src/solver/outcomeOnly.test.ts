@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyProblem } from '../../test/fixtures/solver/randomCluster.ts';
+import { Labels } from '../api/labels.ts';
 import { testPod, testPool, testType } from '../../test/fixtures/solver/testObjects.ts';
 import type { Solution } from './problem.ts';
 import { solve } from './solve.ts';
@@ -49,5 +50,14 @@ describe('the proof of a bound', () => {
     // Two of three fit on a node, however it is cut.
     const awkward = Array.from({ length: 9 }, (_, at) => testPod(`p${at}`, '1', '1Gi'));
     expect(proofOf(awkward)).toBe('whole-fillings');
+  });
+
+  it('counts pods that take no spot node at the price of others, though both fit on the same types', () => {
+    const only = (capacityType: string) => ({ nodeSelector: { [Labels.capacityType]: capacityType } });
+    const pods = ['on-demand', 'spot'].flatMap((each) =>
+      Array.from({ length: 4 }, (_, at) => testPod(`${each}-${at}`, '1900m', '1Gi', only(each))),
+    );
+    const { lowerBound, pricePerHour } = solve({ pods, pools, nodes: [], daemons: [] });
+    expect(lowerBound.pricePerHour).toBeCloseTo(pricePerHour, 6);
   });
 });

@@ -74,8 +74,8 @@ export function planOnce(question: Question, mode: SearchMode, mostDollars = Num
     waiting,
     limitLeft,
     packing,
-    isInOrder: once(
-      () => isPackedInOrder(rounds, draft) || holdsInOrder(question.compiled, planned, onExisting.placed, mode.rank),
+    isInOrder: once(() =>
+      holdsInOrder(question.compiled, planned, onExisting.placed, mode.rank, isPackedInOrder(rounds, draft)),
     ),
     isPacked: rounds !== undefined,
     searchRounds: rounds ?? 0,

@@ -53,7 +53,7 @@ export function modelWithin(model: Model, quotas: readonly string[]): Model {
     known.advance(limited);
     return known;
   }
-  const made = new Model(limited);
+  const made = Model.of(limited);
   within.set(model, made);
   return made;
 }

@@ -1,21 +1,24 @@
 /**
  * Whether the scheduler can bind the pods of a plan where they are planned: it takes them by priority, and those that it
- * refuses again later. Only rules between pods depend on the order, and only where priorities differ is the order known.
+ * refuses again later. Only rules between pods depend on the order, and the order of equal priorities is not known: one in
+ * which workloads come after each other must do.
  */
 import type { Pod } from '../api/kinds.ts';
 import { podKey } from '../pods/podKey.ts';
+import { controllerOf } from '../pods/podKind.ts';
 import { isCrossedBy, withoutPlacements, type CompiledDemand } from './model/compiledDemand.ts';
 import type { PodClass, Variant } from './model/podClass.ts';
 import { Domains } from './placement/domains.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import { presentNodes, type Place } from './presentNodes.ts';
-import { itemAt } from './rows.ts';
+import { intAt, itemAt } from './rows.ts';
 
 interface Placed {
   readonly podClass: PodClass;
   /** With the wishes dropped: the scheduler may leave them ungranted. */
   readonly variant: Variant;
   readonly priority: number;
+  readonly workload: string;
   readonly place: Place;
 }
 
@@ -27,31 +30,61 @@ const AS_THE_SCHEDULER = {
   avoidsReserved: false,
   isLenient: true,
   keepsZones: false,
+  comparesOpened: false,
   ties: 'best',
   settlesDoubts: false,
 } as const;
 
-/** `rank`: the order in which the search placed the classes, lower first. */
+/**
+ * `rank`: the order in which the search placed the classes, lower first; `isByClass`: class by class, by priority, and
+ * nothing was moved afterwards.
+ */
 export function holdsInOrder(
   compiled: CompiledDemand,
   planned: readonly OpenNode[],
   onExisting: ReadonlyMap<number, readonly Pod[]>,
   rank: (podClass: PodClass) => number,
+  isByClass: boolean,
 ): boolean {
-  if (!dependsOnOrder(compiled)) return true;
+  if (!dependsOnOrder(compiled) || (isByClass && !splitsWorkloads(compiled))) return true;
   const placed = placements(compiled, planned, onExisting);
-  const amongEquals: ((left: PodClass, right: PodClass) => number)[] = [
-    () => 0,
-    (left, right) => rank(left) - rank(right) || left.id - right.id,
-    (left, right) => left.id - right.id,
-  ];
+  const byClass = placed.toSorted((left, right) => left.podClass.id - right.podClass.id);
+  const byRank = byClass.toSorted((left, right) => rank(left.podClass) - rank(right.podClass));
+  const amongEquals = [() => 0, comingAsIn(byRank), comingAsIn(byClass)];
   return amongEquals.some((compare) => {
-    const order = placed.toSorted(
-      (left, right) => right.priority - left.priority || compare(left.podClass, right.podClass),
-    );
+    const order = placed.toSorted((left, right) => right.priority - left.priority || compare(left, right));
     const isSmall = order.length <= MAX_EAGER;
     return bindsAll(compiled, planned, order, false) || (isSmall && bindsAll(compiled, planned, order, true));
   });
+}
+
+/**
+ * Workload after workload, in the order in which the list has the first pod of each. Pods of one workload come together: a
+ * plan that needs those of another in between holds by luck only.
+ */
+function comingAsIn(list: readonly Placed[]): (left: Placed, right: Placed) => number {
+  const turns = new Map<string, number>();
+  for (const { workload } of list) if (!turns.has(workload)) turns.set(workload, turns.size);
+  const turn = ({ workload }: Placed): number => turns.get(workload) ?? 0;
+  return (left, right) => turn(left) - turn(right);
+}
+
+/** Some workload has pods of several classes and one priority: class by class another may come in between. */
+function splitsWorkloads({ classes }: CompiledDemand): boolean {
+  const classOf = new Map<string, PodClass>();
+  return classes.some((podClass) =>
+    podClass.pods.some((pod) => {
+      const name = `${workloadOf(pod)}\n${podClass.shape.priority}`;
+      const first = classOf.get(name) ?? podClass;
+      classOf.set(name, first);
+      return first !== podClass;
+    }),
+  );
+}
+
+/** Pods without a controller belong together when their names differ in the last part only. */
+function workloadOf(pod: Pod): string {
+  return controllerOf(pod) ?? podKey(pod).replace(/-[^-]*$/, '');
 }
 
 /** Planned nodes in the order in which pods that spread over two keys were given their domains: by the order of the pods. */
@@ -70,11 +103,10 @@ export function sortByPods(compiled: CompiledDemand, planned: OpenNode[]): void 
   planned.sort((left, right) => (first.get(left) ?? 0) - (first.get(right) ?? 0));
 }
 
-/** Pods of several priorities, of which some have rules that count others. */
+/** Pods of several classes, of which some have rules that count others. */
 function dependsOnOrder({ classes, isCrossed }: CompiledDemand): boolean {
   if (isCrossed) return true;
-  const [first, ...others] = classes;
-  if (first === undefined || others.every(({ shape }) => shape.priority === first.shape.priority)) return false;
+  if (classes.length < 2) return false;
   return classes.some(({ variants }) => hasOrderedRules(hardest(variants)));
 }
 
@@ -86,18 +118,20 @@ function hasOrderedRules({ domain, hostAffinity, hostLimits }: Variant): boolean
 const hardest = (variants: readonly Variant[]): Variant => itemAt(variants, variants.length - 1);
 
 function placements(
-  { classes }: CompiledDemand,
+  { classes, model }: CompiledDemand,
   planned: readonly OpenNode[],
   onExisting: ReadonlyMap<number, readonly Pod[]>,
 ): Placed[] {
   const placed: Placed[] = [];
   const add = (podClass: PodClass, pod: Pod, place: Place): void => {
-    placed.push({ podClass, variant: hardest(podClass.variants), priority: pod.spec?.priority ?? 0, place });
+    const priority = pod.spec?.priority ?? 0;
+    placed.push({ podClass, variant: hardest(podClass.variants), priority, workload: workloadOf(pod), place });
   };
   if (onExisting.size > 0) {
     const classOf = new Map<string, PodClass>();
     for (const podClass of classes) for (const pod of podClass.pods) classOf.set(podKey(pod), podClass);
-    for (const [row, pods] of onExisting) {
+    const { rank } = model.existing;
+    for (const [row, pods] of [...onExisting].sort(([left], [right]) => intAt(rank, left) - intAt(rank, right))) {
       for (const pod of pods) {
         const podClass = classOf.get(podKey(pod));
         if (podClass !== undefined) add(podClass, pod, row);

@@ -16,7 +16,8 @@ export const AS_THEY_ARE: Rank = () => 0;
 /** The same for searches that place the same pods in the same order and in the same way. */
 export function keyOf(search: Search, order: readonly number[]): string {
   const { growth, growthOf, ties, staysZonal, isLenient, avoidsReserved, keepsZones, settlesDoubts, leads } = search;
-  const flags = [staysZonal, isLenient, avoidsReserved, keepsZones, settlesDoubts, leads, search.interleaves];
+  const { interleaves, comparesOpened } = search;
+  const flags = [staysZonal, isLenient, avoidsReserved, keepsZones, settlesDoubts, leads, interleaves, comparesOpened];
   return `${growth}/${[...growthOf].join()}/${ties}/${flags.map(Number).join('')}/${order.join()}`;
 }
 

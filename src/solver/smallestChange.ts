@@ -35,7 +35,7 @@ export function suggestChanges(
     overlay,
     options,
     solution,
-    ask: (again, how, offers) => ask(offers === pools ? model : new Model({ ...snapshot, pools: offers }), again, how),
+    ask: (again, how, offers) => ask(offers === pools ? model : Model.of({ ...snapshot, pools: offers }), again, how),
   };
   const known = new Map<string, SmallestChange | undefined>();
   const byKey = new Map(overlay.pods.map((pod) => [podKey(pod), pod]));
@@ -126,19 +126,38 @@ function amplerLimits(asked: Asked, pod: Pod, name: string): readonly Edit[] {
   const { overlay, options, pools } = asked;
   const own = pools.find(({ pool }) => pool.metadata.name === name);
   if (own === undefined) return [];
-  const free = pools.map((offer) => {
-    if (offer !== own) return offer;
-    const { limits: _, ...spec } = offer.pool.spec;
-    return { ...offer, pool: { ...offer.pool, spec } };
-  });
   const others = overlay.pods.length <= MAX_PODS ? overlay.pods.filter((each) => podKey(each) !== podKey(pod)) : [];
   const quiet: SolveOptions = { ...options, searchRounds: 0, suggestChanges: false, explainChoices: false };
+  const unlimited = pools.map((offer) => (offer === own ? withoutLimits(offer) : offer));
+  const isPlaced = !asked.ask({ ...overlay, pods: [...others, pod] }, quiet, unlimited).unplaced.some(isOf(pod));
+  // Behind the limits the pool may offer too few types: how many it needs is another edit.
+  const free = isPlaced ? unlimited : unlimited.map((offer, at) => (pools[at] === own ? withAnyTypes(offer) : offer));
   const planned = (pods: readonly Pod[]) => asked.ask({ ...overlay, pods }, quiet, free).plannedNodes;
   const together = limitsFor(own, planned([...others, pod]));
   const reason = refusalWith(asked, pod, together);
   const isEnough = reason?.kind !== 'refused' || !reason.pools.some((each) => each.pool === name && isOfLimits(each));
   // The others may have got nodes of their own before it comes.
   return isEnough ? together : limitsFor(own, [...planned(others), ...planned([pod])]);
+}
+
+const isOf =
+  (pod: Pod) =>
+  (each: { readonly pod: string }): boolean =>
+    each.pod === podKey(pod);
+
+function withoutLimits(offer: PoolOffer): PoolOffer {
+  const { limits: _, ...spec } = offer.pool.spec;
+  return { ...offer, pool: { ...offer.pool, spec } };
+}
+
+function withAnyTypes(offer: PoolOffer): PoolOffer {
+  const { spec } = offer.pool;
+  const requirements = spec.template.spec.requirements.map((each) => {
+    const { minValues: _, ...rest } = each;
+    return rest;
+  });
+  const template = { ...spec.template, spec: { ...spec.template.spec, requirements } };
+  return { ...offer, pool: { ...offer.pool, spec: { ...spec, template } } };
 }
 
 /** Types that the limits leave no room for do not count for minValues. */

@@ -19,7 +19,7 @@ import { suggestChanges } from './smallestChange.ts';
 
 /** Compiles the problem and answers it. For many questions about one snapshot, make a `Model` and use `ask`. */
 export function solve(problem: Problem, options: SolveOptions = {}): Solution {
-  return ask(new Model(problem), { pods: problem.pods }, options);
+  return ask(Model.of(problem), { pods: problem.pods }, options);
 }
 
 /** Within the quotas of the snapshot: each turn keeps to more of them, so this ends. */

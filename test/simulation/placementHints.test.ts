@@ -148,3 +148,32 @@ describe('a hint', () => {
     expect((await bench.nodes()).every(({ metadata }) => metadata.labels?.[Labels.registered] === 'true')).toBe(true);
   });
 });
+
+it('keeps pods of a drifted node away from others that are still to go, also where the pods are all alike', async () => {
+  bench.cloud.types = [memoryInstanceType('m1', 1, 0.05), memoryInstanceType('m4', 4, 0.19)];
+  const deploy = (name: string, cpu: string) =>
+    bench.kube.create(Kinds.Deployment, {
+      metadata: { name, namespace: 'default' },
+      spec: {
+        replicas: 2,
+        selector: { matchLabels: { app: name } },
+        template: { metadata: { labels: { app: name } }, spec: sized(cpu) },
+      },
+    });
+  await deploy('large', '3400m');
+  await deploy('small', '400m');
+  await bench.advance(60_000);
+  expect(await bench.nodes()).toHaveLength(2);
+  const none = { type: 'merge' as const, body: { spec: { replicas: 0 } } };
+  await bench.kube.patch(Kinds.Deployment, { name: 'large', namespace: 'default' }, none);
+  await bench.advance(60_000);
+  const before = new Set((await bench.nodes()).map(({ metadata }) => metadata.name));
+  expect(before.size).toBe(2);
+  const relabelled = { type: 'merge' as const, body: { spec: { template: { metadata: { labels: { team: 'a' } } } } } };
+  await bench.kube.patch(Kinds.NodePool, { name: 'default' }, relabelled);
+  await bench.advance(10 * 60_000);
+  expect((await bench.nodes()).filter(({ metadata }) => before.has(metadata.name))).toEqual([]);
+  expect(await bound()).toBe(2);
+  // Two small pods, each moved once: the scheduler rates the drifted node that has yet to go higher than the new one.
+  expect(bench.metrics.value('karpenter_pods_eviction_requests_total', { code: '200' })).toBe(2);
+});

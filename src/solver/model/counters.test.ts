@@ -20,7 +20,7 @@ const node = (name: string, zone: string, pods: number): ExistingNode => ({
 });
 
 const pools = [{ pool: testPool('default'), instanceTypes: [testType('a2', 2, 4, 0.1)], used: {} }];
-const model = new Model({ pools, nodes: [node('a', 'z1', 2), node('b', 'z1', 1), node('c', 'old', 1)], daemons: [] });
+const model = Model.of({ pools, nodes: [node('a', 'z1', 2), node('b', 'z1', 1), node('c', 'old', 1)], daemons: [] });
 
 function countersWithout(...names: string[]): Counters {
   const rows = names.map((name) => model.existing.indexOf.get(name) ?? -1);

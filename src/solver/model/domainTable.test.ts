@@ -33,15 +33,15 @@ describe('the domains of a key', () => {
   it('are those of nodes and offerings, and follow the nodes or say that they must be numbered again', () => {
     fc.assert(
       fc.property(cluster, cluster, (before, after) => {
-        const existing = new ExistingNodes(nodesOf(before), new ResourceTable([]));
-        const table = new DomainTable(Labels.zone, existing, OFFERED);
+        const existing = ExistingNodes.of(nodesOf(before), ResourceTable.of([]));
+        const table = DomainTable.of(Labels.zone, existing, OFFERED);
         expect(zonesOf(table, existing)).toEqual(before);
         expect(new Set(table.values)).toEqual(
           new Set([...OFFERED, ...Object.values(before).filter((each) => each !== undefined)]),
         );
         existing.update(nodesOf(after));
         const isKept = table.catchUp();
-        const fresh = new DomainTable(Labels.zone, existing, OFFERED);
+        const fresh = DomainTable.of(Labels.zone, existing, OFFERED);
         expect(isKept).toBe(String(table.values) === String(fresh.values));
         if (!isKept) return;
         expect(zonesOf(table, existing)).toEqual(after);
@@ -51,8 +51,8 @@ describe('the domains of a key', () => {
   });
 
   it('are none for hostnames: every node is a domain of its own', () => {
-    const existing = new ExistingNodes([node('a', 'z1')], new ResourceTable([]));
-    const table = new DomainTable(Labels.hostname, existing, new Set(['a']));
+    const existing = ExistingNodes.of([node('a', 'z1')], ResourceTable.of([]));
+    const table = DomainTable.of(Labels.hostname, existing, new Set(['a']));
     existing.update([node('a', 'z1'), node('b', 'z1')]);
     expect(table.catchUp()).toBe(true);
     expect(table.values).toEqual([]);

@@ -19,11 +19,19 @@ export class DomainTable {
   private readonly isOffered: readonly boolean[];
   private version: number;
 
-  /** `offered`: the values that new nodes can have. */
-  constructor(key: string, existing: ExistingNodes, offered: ReadonlySet<string>) {
+  private constructor(key: string, existing: ExistingNodes, values: readonly string[], isOffered: readonly boolean[]) {
     this.key = key;
     this.existing = existing;
     this.version = existing.changes.version;
+    this.values = values;
+    this.isOffered = isOffered;
+    this.idOf = new Map(values.map((value, id) => [value, id]));
+    this.nodesIn = values.map(() => 0);
+    this.domainOf = new Int32Array(existing.closed.length).fill(NO_DOMAIN);
+  }
+
+  /** `offered`: the values that new nodes can have. */
+  static of(key: string, existing: ExistingNodes, offered: ReadonlySet<string>): DomainTable {
     const values = new Set(isHostname(key) ? [] : offered);
     const own: (string | undefined)[] = [];
     for (let row = 0; row < existing.rows && !isHostname(key); row++) {
@@ -31,12 +39,11 @@ export class DomainTable {
       own.push(value);
       if (value !== undefined) values.add(value);
     }
-    this.values = [...values].sort();
-    this.idOf = new Map(this.values.map((value, id) => [value, id]));
-    this.isOffered = this.values.map((value) => offered.has(value));
-    this.nodesIn = this.values.map(() => 0);
-    this.domainOf = new Int32Array(existing.closed.length).fill(NO_DOMAIN);
-    own.forEach((value, row) => this.move(row, value));
+    const sorted = [...values].sort();
+    const isOffered = sorted.map((value) => offered.has(value));
+    const table = new DomainTable(key, existing, sorted, isOffered);
+    own.forEach((value, row) => table.move(row, value));
+    return table;
   }
 
   /** Follows the nodes. False when a value has come or gone, so that domains must be numbered again. */

@@ -45,13 +45,18 @@ export class ExistingNodes {
   private listed: readonly ExistingNode[] = [];
   private listedRows: Int32Array = new Int32Array(0);
 
-  constructor(nodes: readonly ExistingNode[], table: ResourceTable) {
+  private constructor(table: ResourceTable) {
     this.table = table;
     this.free = new Float64Array(0);
     this.closed = new Uint8Array(0);
     this.rank = new Int32Array(0);
     this.admissions = new AdmittingNodes(this);
-    this.update(nodes);
+  }
+
+  static of(nodes: readonly ExistingNode[], table: ResourceTable): ExistingNodes {
+    const existing = new ExistingNodes(table);
+    existing.update(nodes);
+    return existing;
   }
 
   /** Rows, used or not. */

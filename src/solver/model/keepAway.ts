@@ -29,13 +29,18 @@ export class KeepAwayTerms {
   private readonly byLabel = new Map<string, Set<string>>();
   /** By row: keys of the terms of its pods. Nodes without any are not here. */
   private readonly keysOn = new Map<number, readonly string[]>();
-  private version = 0;
+  private version: number;
 
-  constructor(existing: ExistingNodes, namespaces: NamespaceLabels) {
+  private constructor(existing: ExistingNodes, namespaces: NamespaceLabels) {
     this.existing = existing;
     this.namespaces = namespaces;
-    for (let row = 0; row < existing.rows; row++) this.reread(row);
     this.version = existing.changes.version;
+  }
+
+  static of(existing: ExistingNodes, namespaces: NamespaceLabels): KeepAwayTerms {
+    const terms = new KeepAwayTerms(existing, namespaces);
+    for (let row = 0; row < existing.rows; row++) terms.reread(row);
+    return terms;
   }
 
   /** False when it must be made again. */

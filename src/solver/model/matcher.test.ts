@@ -23,7 +23,7 @@ const selection: fc.Arbitrary<PodSelection> = fc.record({
 const labels = fc.record({ app: value, tier: value, 'not-read': value }, { requiredKeys: [] });
 
 const counters = (selections: readonly (readonly PodSelection[])[]): Counters => {
-  const all = new Counters(new Model({ pools: [], nodes: [], daemons: [] }), new Set());
+  const all = new Counters(Model.of({ pools: [], nodes: [], daemons: [] }), new Set());
   for (const each of selections) all.add(counterSpec('match', Labels.zone, each));
   return all;
 };
@@ -36,7 +36,7 @@ describe('the counters of a pod', () => {
       fc.property(specs, pods, (selections, asked) => {
         const all = counters(selections);
         const list = asked.map(([own, namespace], at) => testPod(`p${at}`, '1', '1Gi', {}, { labels: own, namespace }));
-        const { signatures, signatureOf } = new Matcher(all).match(list);
+        const { signatures, signatureOf } = Matcher.of(all).match(list);
         asked.forEach(([own, namespace], at) => {
           const expected = all.all.flatMap(({ spec }, id) =>
             spec.selections.every((each) => isSelected(each, namespace, own)) ? [id] : [],
@@ -50,7 +50,7 @@ describe('the counters of a pod', () => {
   });
 
   it('are none where nothing is counted', () => {
-    const { signatures, signatureOf } = new Matcher(counters([])).match([testPod('p', '1', '1Gi')]);
+    const { signatures, signatureOf } = Matcher.of(counters([])).match([testPod('p', '1', '1Gi')]);
     expect([signatures, [...signatureOf]]).toEqual([[{ text: '', counted: [] }], [0]]);
   });
 });

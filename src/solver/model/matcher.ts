@@ -18,25 +18,35 @@ export class Matcher {
   private readonly counters: Counters;
   private readonly labelKeys: readonly string[];
   /** By a label that a counter asks for: such counters; under '' those that ask for none. */
-  private readonly countersOf = new Map<string, number[]>();
+  private readonly countersOf: ReadonlyMap<string, readonly number[]>;
   private readonly byLabels = new Map<string, number>();
   private readonly byText = new Map<string, number>();
   private readonly found: Signature[] = [];
 
-  constructor(counters: Counters) {
+  private constructor(
+    counters: Counters,
+    labelKeys: readonly string[],
+    countersOf: ReadonlyMap<string, readonly number[]>,
+  ) {
     this.counters = counters;
+    this.labelKeys = labelKeys;
+    this.countersOf = countersOf;
+  }
+
+  static of(counters: Counters): Matcher {
     const keys = new Set<string>();
+    const countersOf = new Map<string, number[]>();
     for (const [id, { spec }] of counters.all.entries()) {
       const label = labelOf(spec);
-      const others = this.countersOf.get(label);
-      if (others === undefined) this.countersOf.set(label, [id]);
+      const others = countersOf.get(label);
+      if (others === undefined) countersOf.set(label, [id]);
       else others.push(id);
       for (const { selector } of spec.selections) {
         for (const key of Object.keys(selector?.matchLabels ?? {})) keys.add(key);
         for (const { key } of selector?.matchExpressions ?? []) keys.add(key);
       }
     }
-    this.labelKeys = [...keys].sort();
+    return new Matcher(counters, [...keys].sort(), countersOf);
   }
 
   /** Sets in order of their names, and by pod which. */

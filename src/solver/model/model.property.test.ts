@@ -75,7 +75,7 @@ describe('a model that is carried forward', () => {
               get: (key) => problems.map(({ volumes }) => volumes?.get(key)).find((each) => each !== undefined),
             },
           };
-          const carried = new Model(snapshot);
+          const carried = Model.of(snapshot);
           for (const change of steps) {
             snapshot = nextSnapshot(snapshot, change, problems);
             carried.advance(snapshot);
@@ -84,7 +84,7 @@ describe('a model that is carried forward', () => {
               ...(change.withoutNode !== undefined && { withoutNodes: new Set([`node-${change.withoutNode}`]) }),
             };
             const options = { searchRounds: 5 };
-            const fresh = ask(new Model(snapshot), overlay, options);
+            const fresh = ask(Model.of(snapshot), overlay, options);
             expect(JSON.stringify(ask(carried, overlay, options))).toBe(JSON.stringify(fresh));
           }
         },

@@ -36,8 +36,12 @@ interface Compiled {
 export class Model {
   private compiled: Compiled;
 
-  constructor(snapshot: Snapshot) {
-    this.compiled = compile(snapshot);
+  private constructor(compiled: Compiled) {
+    this.compiled = compiled;
+  }
+
+  static of(snapshot: Snapshot): Model {
+    return new Model(compile(snapshot));
   }
 
   get snapshot(): Snapshot {
@@ -99,7 +103,7 @@ export class Model {
       return;
     }
     if (!keepsPools) existing.forgetRequirements();
-    const states = keepsPools ? before.states : new StateTable(pools);
+    const states = keepsPools ? before.states : StateTable.of(pools);
     const keepsRunning = keepsPools && before.snapshot.namespaces === snapshot.namespaces;
     const running = keepsRunning ? before.running : runningPods(snapshot, pools.length, existing, states);
     this.compiled = { ...before, snapshot, offered, parts, pools, states, running };
@@ -108,11 +112,11 @@ export class Model {
 
 function compile(snapshot: Snapshot): Compiled {
   const offered = offeredNames(snapshot);
-  const table = new ResourceTable([...offered, ...nodeResources(snapshot.nodes).keys()]);
+  const table = ResourceTable.of([...offered, ...nodeResources(snapshot.nodes).keys()]);
   const parts = compilePools(snapshot, table);
   const pools = parts.flat();
-  const states = new StateTable(pools);
-  const existing = new ExistingNodes(snapshot.nodes, table);
+  const states = StateTable.of(pools);
+  const existing = ExistingNodes.of(snapshot.nodes, table);
   const running = runningPods(snapshot, pools.length, existing, states);
   return { snapshot, table, offered, parts, pools, states, existing, running };
 }

@@ -24,10 +24,15 @@ export class OfferingColumns {
   private readonly sets: readonly Requirements[];
   private readonly setOf: Int32Array;
 
-  constructor(pool: CompiledPool) {
+  private constructor(pool: CompiledPool, sets: readonly Requirements[], setOf: Int32Array) {
     this.pool = pool;
+    this.sets = sets;
+    this.setOf = setOf;
+  }
+
+  static of(pool: CompiledPool): OfferingColumns {
     const ids = new Map<Requirements, number>();
-    this.setOf = new Int32Array(pool.offerings.length);
+    const setOf = new Int32Array(pool.offerings.length);
     for (const { index, offering } of pool.offerings) {
       const { requirements } = offering;
       let id = ids.get(requirements);
@@ -35,9 +40,9 @@ export class OfferingColumns {
         id = ids.size;
         ids.set(requirements, id);
       }
-      this.setOf[index] = id;
+      setOf[index] = id;
     }
-    this.sets = [...ids.keys()];
+    return new OfferingColumns(pool, [...ids.keys()], setOf);
   }
 
   /** Those that a node described by the pool's own requirements can be bought as. */

@@ -19,7 +19,7 @@ export function podClasses(
   terms: TermCounters,
   model: Model,
 ): PodClass[] {
-  const { signatures, signatureOf } = new Matcher(counters).match(pods);
+  const { signatures, signatureOf } = Matcher.of(counters).match(pods);
   const members = new Map<number, Pod[]>();
   for (let at = 0; at < pods.length; at++) {
     const rank = (intAt(loadOf, at) * rules.length + intAt(rulesOf, at)) * signatures.length + intAt(signatureOf, at);

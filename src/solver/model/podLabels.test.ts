@@ -26,7 +26,7 @@ describe('running pods by label', () => {
   it('are those that a search through all nodes finds, after any changes', () => {
     fc.assert(
       fc.property(fc.array(anyCluster, { minLength: 1, maxLength: 5 }), (clusters) => {
-        const existing = new ExistingNodes([], new ResourceTable([]));
+        const existing = ExistingNodes.of([], ResourceTable.of([]));
         const labels = new PodLabels(existing);
         for (const places of clusters) {
           const nodes = places.flatMap((pods, at) => (pods === undefined ? [] : [node(`n${at}`, pods)]));

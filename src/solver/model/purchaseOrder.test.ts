@@ -16,11 +16,11 @@ const pool = compilePool(
   { pool: testPool('default'), instanceTypes: [evenly('a', 0.1), evenly('b', 0.2)], used: {} },
   0,
   [],
-  new ResourceTable([]),
+  ResourceTable.of([]),
 );
 
 const orderFor = (zone: string): string[] => {
-  const purchases = new PurchaseOrder(pool);
+  const purchases = PurchaseOrder.in(pool);
   return Array.from(purchases.of(0, pool.offerings, zone), (each) => {
     const { instanceType, zone: own } = purchases.alternative(each);
     return `${instanceType} ${own}`;
@@ -37,7 +37,7 @@ describe('the order of purchase', () => {
   });
 
   it('names an offering by one object', () => {
-    const purchases = new PurchaseOrder(pool);
+    const purchases = PurchaseOrder.in(pool);
     expect(purchases.alternative(0)).toBe(purchases.alternative(0));
   });
 });

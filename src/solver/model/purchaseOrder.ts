@@ -23,19 +23,24 @@ export class PurchaseOrder {
   private readonly alternatives: (Alternative | undefined)[] = [];
   private readonly orders = new Map<string, Int32Array>();
 
-  constructor(pool: CompiledPool) {
+  private constructor(pool: CompiledPool) {
     this.pool = pool;
-    const { offerings } = pool;
-    this.types = new Int32Array(offerings.length);
-    this.reservations = new Int32Array(offerings.length);
-    this.prices = new Float64Array(offerings.length);
-    this.zones = new Int32Array(offerings.length);
-    for (const { index, type, reservation, offering } of offerings) {
-      this.types[index] = type;
-      this.reservations[index] = reservation;
-      this.prices[index] = offering.price;
-      this.zones[index] = this.zoneNumber(offering.zone);
+    const { length } = pool.offerings;
+    this.types = new Int32Array(length);
+    this.reservations = new Int32Array(length);
+    this.prices = new Float64Array(length);
+    this.zones = new Int32Array(length);
+  }
+
+  static in(pool: CompiledPool): PurchaseOrder {
+    const order = new PurchaseOrder(pool);
+    for (const { index, type, reservation, offering } of pool.offerings) {
+      order.types[index] = type;
+      order.reservations[index] = reservation;
+      order.prices[index] = offering.price;
+      order.zones[index] = order.zoneNumber(offering.zone);
     }
+    return order;
   }
 
   /** The offerings of a state, which come cheapest first. */

@@ -19,12 +19,17 @@ export class ResourceTable {
   readonly available: ReadonlySet<string>;
   readonly size: number;
 
-  constructor(offered: Iterable<string>) {
-    const others = new Set(offered);
-    this.available = new Set(others);
+  private constructor(names: readonly string[], available: ReadonlySet<string>) {
+    this.names = names;
+    this.available = available;
+    this.size = names.length;
+  }
+
+  static of(offered: Iterable<string>): ResourceTable {
+    const available = new Set(offered);
+    const others = new Set(available);
     for (const name of ALWAYS) others.delete(name);
-    this.names = [...ALWAYS, ...[...others].sort()];
-    this.size = this.names.length;
+    return new ResourceTable([...ALWAYS, ...[...others].sort()], available);
   }
 
   /** A resource that nothing offers: a pod that asks for it has no place. */

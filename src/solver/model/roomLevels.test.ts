@@ -15,7 +15,7 @@ const poolOf = (shapes: readonly (readonly [number, number])[]) =>
     },
     0,
     [],
-    new ResourceTable([]),
+    ResourceTable.of([]),
   );
 
 describe('levels of a load', () => {
@@ -28,7 +28,7 @@ describe('levels of a load', () => {
     fc.assert(
       fc.property(shapes, fc.array(load, { minLength: 2, maxLength: 30 }), (types, loads) => {
         const pool = poolOf(types);
-        const levels = new RoomLevels(pool);
+        const levels = RoomLevels.of(pool);
         const room = new Rows(3, pool.room);
         const holdersOf = new Map<number | string, string>();
         for (const [cpu, memory, pods] of loads) {
@@ -43,7 +43,7 @@ describe('levels of a load', () => {
   });
 
   it('share one level between rooms of the types', () => {
-    const levels = new RoomLevels(poolOf([[2, 8]]));
+    const levels = RoomLevels.of(poolOf([[2, 8]]));
     const level = (cpu: number): number | string => levels.levelOf(Float64Array.of(cpu, 0, 1));
     expect(level(100)).toBe(level(1900));
     expect(level(1901)).not.toBe(level(1900));

@@ -11,10 +11,16 @@ export class RoomLevels {
   /** There are few enough levels to number them exactly. */
   private readonly isNumbered: boolean;
 
-  constructor({ types, room }: CompiledPool) {
+  private constructor(rooms: readonly Float64Array[], isNumbered: boolean) {
+    this.rooms = rooms;
+    this.isNumbered = isNumbered;
+  }
+
+  static of({ types, room }: CompiledPool): RoomLevels {
     const columns = types.length === 0 ? 0 : room.length / types.length;
-    this.rooms = Array.from({ length: columns }, (_, column) => distinctIn(room, column, columns));
-    this.isNumbered = this.rooms.reduce((product, { length }) => product * (length + 1), 1) < Number.MAX_SAFE_INTEGER;
+    const rooms = Array.from({ length: columns }, (_, column) => distinctIn(room, column, columns));
+    const levels = rooms.reduce((product, { length }) => product * (length + 1), 1);
+    return new RoomLevels(rooms, levels < Number.MAX_SAFE_INTEGER);
   }
 
   levelOf(load: Float64Array): number | string {

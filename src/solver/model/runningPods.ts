@@ -35,7 +35,7 @@ export class RunningPods {
   private readonly pools: number;
   private readonly namespaces: NamespaceLabels;
   private readonly labels: PodLabels;
-  private keepAwayTerms: KeepAwayTerms;
+  private keepAwayTerms: KeepAwayTerms | undefined;
   private readonly tables = new Map<string, DomainTable>();
   private readonly tallies = new Map<string, Tally>();
   private readonly participations = new Map<string, Participation>();
@@ -48,7 +48,6 @@ export class RunningPods {
     this.pools = pools;
     this.namespaces = namespaces;
     this.labels = new PodLabels(existing);
-    this.keepAwayTerms = new KeepAwayTerms(existing, namespaces);
   }
 
   /** Anti-affinity terms of running pods that keep one of these away from some nodes. */
@@ -57,7 +56,7 @@ export class RunningPods {
   }
 
   private keepAway(): KeepAwayTerms {
-    if (!this.keepAwayTerms.catchUp()) this.keepAwayTerms = new KeepAwayTerms(this.existing, this.namespaces);
+    if (this.keepAwayTerms?.catchUp() !== true) this.keepAwayTerms = KeepAwayTerms.of(this.existing, this.namespaces);
     return this.keepAwayTerms;
   }
 
@@ -69,7 +68,7 @@ export class RunningPods {
       for (const value of this.states.valuesOf(this.states.base(pool), key)) offered.add(value);
     }
     if (known === undefined && this.tables.size >= MAX_TABLES) this.tables.clear();
-    const made = new DomainTable(key, this.existing, offered);
+    const made = DomainTable.of(key, this.existing, offered);
     this.tables.set(key, made);
     return made;
   }
@@ -101,7 +100,7 @@ export class RunningPods {
     const known = this.tallies.get(spec.key);
     if (known !== undefined && known.table === table && known.catchUp()) return known;
     if (known === undefined && this.tallies.size >= MAX_TALLIES) this.tallies.clear();
-    const made = new Tally(spec, table, this.existing, this.candidates(spec), (row) => this.countOn(row, spec));
+    const made = Tally.of(spec, table, this.existing, this.candidates(spec), (row) => this.countOn(row, spec));
     this.tallies.set(spec.key, made);
     return made;
   }

@@ -37,8 +37,8 @@ export interface MachineState {
 export class StateTable {
   readonly requirementSets = new Interner<Requirements>();
   private readonly interned = new Interner<MachineState>();
-  private readonly bases: number[];
   private readonly columns: readonly OfferingColumns[];
+  private bases: readonly number[] = [];
   /** By state: the state after narrowing by requirement set n. */
   private readonly narrowed: number[][] = [];
   private readonly met: number[][] = [];
@@ -50,11 +50,17 @@ export class StateTable {
   private readonly pools: readonly CompiledPool[];
   private readonly levels: (RoomLevels | undefined)[] = [];
 
-  constructor(pools: readonly CompiledPool[]) {
+  private constructor(pools: readonly CompiledPool[], columns: readonly OfferingColumns[]) {
     this.pools = pools;
-    this.requirementSets.intern(canonicalKey(Requirements.empty), () => Requirements.empty);
-    this.columns = pools.map((pool) => new OfferingColumns(pool));
-    this.bases = pools.map((pool, at) => this.add(pool, pool.requirements, itemAt(this.columns, at).allowedByPool()));
+    this.columns = columns;
+  }
+
+  static of(pools: readonly CompiledPool[]): StateTable {
+    const columns = pools.map((pool) => OfferingColumns.of(pool));
+    const table = new StateTable(pools, columns);
+    table.requirementSets.intern(canonicalKey(Requirements.empty), () => Requirements.empty);
+    table.bases = pools.map((pool, at) => table.add(pool, pool.requirements, itemAt(columns, at).allowedByPool()));
+    return table;
   }
 
   /** States and requirement sets together. */
@@ -148,12 +154,12 @@ export class StateTable {
 
   /** In which order planned nodes buy the pool's offerings. */
   purchases(pool: number): PurchaseOrder {
-    return (this.orders[pool] ??= new PurchaseOrder(itemAt(this.pools, pool)));
+    return (this.orders[pool] ??= PurchaseOrder.in(itemAt(this.pools, pool)));
   }
 
   /** Loads of one level are held by the same types of the pool. */
   roomLevels(pool: number): RoomLevels {
-    return (this.levels[pool] ??= new RoomLevels(itemAt(this.pools, pool)));
+    return (this.levels[pool] ??= RoomLevels.of(itemAt(this.pools, pool)));
   }
 
   /** Before this place in the state's types every type is too small for the load in some resource. */

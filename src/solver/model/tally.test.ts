@@ -20,16 +20,16 @@ const node = (name: string, zone: string | undefined): ExistingNode => ({
 const counted = new Map<string, number>();
 
 function tallyOf(key: string, existing: ExistingNodes): Tally {
-  const table = new DomainTable(key, existing, new Set(['z1', 'z2']));
+  const table = DomainTable.of(key, existing, new Set(['z1', 'z2']));
   const countOn = (row: number): number => counted.get(existing.nodes[row]?.name ?? '') ?? 0;
-  return new Tally(counterSpec('match', key, []), table, existing, existing.order, countOn);
+  return Tally.of(counterSpec('match', key, []), table, existing, existing.order, countOn);
 }
 
 describe('a tally', () => {
   it('counts by node and by domain, and follows nodes that change', () => {
     counted.clear();
     counted.set('a', 2).set('b', 3).set('c', 5);
-    const existing = new ExistingNodes([node('a', 'z1'), node('b', 'z2'), node('c', undefined)], new ResourceTable([]));
+    const existing = ExistingNodes.of([node('a', 'z1'), node('b', 'z2'), node('c', undefined)], ResourceTable.of([]));
     const tally = tallyOf(Labels.zone, existing);
     expect([tally.byDomain, tally.total]).toEqual([[2, 3], 5]);
     counted.set('a', 1);
@@ -45,7 +45,7 @@ describe('counts on hosts', () => {
   it('leave closed nodes what runs there, whatever a plan adds elsewhere', () => {
     counted.clear();
     counted.set('a', 2);
-    const existing = new ExistingNodes([node('a', 'z1'), node('b', 'z1')], new ResourceTable([]));
+    const existing = ExistingNodes.of([node('a', 'z1'), node('b', 'z1')], ResourceTable.of([]));
     const [a = -1, b = -1] = existing.order;
     const hosts = new HostCounts();
     hosts.seed(tallyOf(Labels.hostname, existing));

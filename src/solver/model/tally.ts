@@ -18,12 +18,10 @@ export class Tally {
   private readonly countOn: (row: number) => number;
   private version: number;
 
-  /** `countOn` says how many pods of a node count; `candidates` are the nodes that may have some. */
-  constructor(
+  private constructor(
     spec: CounterSpec,
     table: DomainTable,
     existing: ExistingNodes,
-    candidates: Iterable<number>,
     countOn: (row: number) => number,
   ) {
     this.spec = spec;
@@ -31,7 +29,19 @@ export class Tally {
     this.existing = existing;
     this.countOn = countOn;
     this.version = existing.changes.version;
-    for (const row of candidates) this.recount(row);
+  }
+
+  /** `countOn` says how many pods of a node count; `candidates` are the nodes that may have some. */
+  static of(
+    spec: CounterSpec,
+    table: DomainTable,
+    existing: ExistingNodes,
+    candidates: Iterable<number>,
+    countOn: (row: number) => number,
+  ): Tally {
+    const tally = new Tally(spec, table, existing, countOn);
+    for (const row of candidates) tally.recount(row);
+    return tally;
   }
 
   on(row: number): number {

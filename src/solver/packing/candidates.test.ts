@@ -13,11 +13,11 @@ const types = fc.array(
 );
 
 function choiceOf(shapes: readonly (readonly [number, number, number])[]): TypeChoice {
-  const table = new ResourceTable([]);
+  const table = ResourceTable.of([]);
   const instanceTypes = shapes.map(([cpu, memory, price], at) => testType(`t${at}`, cpu, memory, price));
   const pool = compilePool({ pool: testPool('default'), instanceTypes, used: {} }, 0, [], table);
   const options = { nodeOverheadCost: 0, maxPodsPerNode: Number.POSITIVE_INFINITY, strictMinValues: true };
-  return new TypeChoice(pool, new StateTable([pool]), table.size, options);
+  return new TypeChoice(pool, StateTable.of([pool]), table.size, options);
 }
 
 describe('types worth filling', () => {

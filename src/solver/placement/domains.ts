@@ -2,14 +2,16 @@
  * Whether a pod may stand in a domain by the counts so far, and which of the allowed domains is best. Every placed pod
  * is recorded here, so that the next answer sees it.
  */
-import { Labels } from '../../api/labels.ts';
-import { DRAWN_VALUE, type Counters } from '../model/counters.ts';
+import type { Counters } from '../model/counters.ts';
 import type { Model } from '../model/model.ts';
 import { UNLIMITED } from '../model/hostCounts.ts';
 import { isHostname } from '../model/topologyCounter.ts';
 import type { CompiledDemand } from '../model/compiledDemand.ts';
 import type { DomainConstraint, HostAffinity, HostLimit, PodClass, Variant } from '../model/podClass.ts';
-import { floatAt, intAt, itemAt } from '../rows.ts';
+import { intAt, itemAt } from '../rows.ts';
+import { DomainOptions } from './domainOptions.ts';
+import { ComparedDomains } from './comparedDomains.ts';
+import { LeastCounts } from './leastCounts.ts';
 import type { OpenNode } from './openNode.ts';
 
 /** A domain or an existing node by its number, or a planned node. */
@@ -19,13 +21,6 @@ type Place = number | OpenNode;
 export interface StateCost {
   accepts(state: number): boolean;
   price(state: number): number;
-}
-
-/** The values that a key can still have in a state, and what the state becomes with each (-1: nothing). */
-interface Options {
-  readonly all: readonly { readonly domain: number; readonly state: number; readonly isRegional: boolean }[];
-  /** Some value makes instance types dearer than another. */
-  readonly arePriced: boolean;
 }
 
 /**
@@ -44,6 +39,11 @@ export interface DomainMode {
   readonly isLenient: boolean;
   /** Pods that are spread over zones go to no node without one. */
   readonly keepsZones: boolean;
+  /**
+   * Spread compares no domain that only pods of other rules could open, until they do. Such a plan holds while nothing else
+   * opens it.
+   */
+  readonly comparesOpened: boolean;
   readonly ties: TieBreak;
   /** Planned nodes are narrowed until it is known which spreads they take part in, and where; else all must hold. */
   readonly settlesDoubts: boolean;
@@ -52,36 +52,32 @@ export interface DomainMode {
 export class Domains {
   private readonly counters: Counters;
   private readonly model: Model;
-  private readonly avoidsReserved: boolean;
   private readonly isLenient: boolean;
   private readonly keepsZones: boolean;
   readonly ties: TieBreak;
   private readonly settlesDoubts: boolean;
+  private readonly compared: ComparedDomains | undefined;
   /** By counter: where the first pod stands that came by an affinity to its own kind. */
   private readonly homes = new Map<number, Place>();
-  private readonly options: Map<string, Options>[] = [];
+  private readonly options: DomainOptions;
   private readonly openKeys = new Map<Variant, readonly string[]>();
-  /** By spread: the least count when the counter counted that many pods in all. */
-  private readonly fewestOf = new Map<DomainConstraint, { total: number; fewest: number }>();
-  private lastSpread: DomainConstraint | undefined;
-  private lastTotal = 0;
-  private lastFewest = 0;
-  /** Some state leaves the value of a label to be drawn. */
-  private hasDrawn = false;
+  private readonly least: LeastCounts;
   /** What the search for values found so far. */
   private best = -1;
   private bestPrice = Number.POSITIVE_INFINITY;
   private bestScore = Number.POSITIVE_INFINITY;
 
   constructor(compiled: CompiledDemand, mode: DomainMode) {
-    const { avoidsReserved, isLenient, keepsZones, ties, settlesDoubts } = mode;
+    const { avoidsReserved, isLenient, keepsZones, comparesOpened, ties, settlesDoubts } = mode;
     this.counters = compiled.counters;
     this.model = compiled.model;
-    this.avoidsReserved = avoidsReserved;
+    this.options = new DomainOptions(this.model, this.counters, avoidsReserved);
+    this.least = new LeastCounts(this.counters);
     this.isLenient = isLenient;
     this.keepsZones = keepsZones;
     this.ties = ties;
     this.settlesDoubts = settlesDoubts;
+    this.compared = comparesOpened ? new ComparedDomains(compiled) : undefined;
   }
 
   /** How many pods of the limit's counter there may be on a node once a pod with that limit is there. */
@@ -92,14 +88,16 @@ export class Domains {
   /** Whether a constraint holds in a domain of its key; -1 stands for a node without the label. */
   allows(constraint: DomainConstraint, domain: number): boolean {
     if (domain < 0) return constraint.kind === 'anti-affinity';
-    if (this.hasDrawn && !this.allowsDrawn(constraint, domain)) return false;
+    if (this.options.hasDrawn && !this.allowsDrawn(constraint, domain)) return false;
     switch (constraint.kind) {
       case 'anti-affinity':
         return this.countIn(constraint, domain) === 0;
       case 'affinity':
         return this.allowsCompany(constraint, domain, this.countIn(constraint, domain));
       case 'spread':
-        return this.keepsSkew(constraint, domain, this.fewestEligible(constraint));
+        return this.compared === undefined
+          ? this.keepsSkew(constraint, domain, this.least.eligible(constraint))
+          : this.levels(constraint, domain, this.compared.of(constraint));
     }
   }
 
@@ -113,12 +111,12 @@ export class Domains {
 
   /** Whether a pod in the domain keeps the skew of a spread that compares these domains. */
   levels(constraint: DomainConstraint, domain: number, compared: Int32Array): boolean {
-    return this.keepsSkew(constraint, domain, this.fewest(constraint, compared));
+    return this.keepsSkew(constraint, domain, this.least.among(constraint, compared));
   }
 
-  private keepsSkew({ counter, self, maxSkew }: DomainConstraint, domain: number, fewest: number): boolean {
+  private keepsSkew({ counter, self, maxSkew }: DomainConstraint, domain: number, least: number): boolean {
     const { counts, doubtful } = this.counters.at(counter);
-    return (counts[domain] ?? 0) + (doubtful[domain] ?? 0) + (self ? 1 : 0) - fewest <= maxSkew;
+    return (counts[domain] ?? 0) + (doubtful[domain] ?? 0) + (self ? 1 : 0) - least <= maxSkew;
   }
 
   private countIn({ counter }: DomainConstraint, domain: number): number {
@@ -182,7 +180,7 @@ export class Domains {
       this.bestScore = score;
       return;
     }
-    const { all, arePriced } = this.optionsOf(state, key);
+    const { all, arePriced } = this.options.of(state, key);
     for (let each = 0; each < all.length; each++) {
       const { domain, state: pinned, isRegional } = itemAt(all, each);
       if (pinned < 0 || (isRegional && this.keepsZones && this.isSpreadOver(variant, key))) continue;
@@ -243,46 +241,6 @@ export class Domains {
     return score;
   }
 
-  private optionsOf(state: number, key: string): Options {
-    const known = (this.options[state] ??= new Map());
-    let options = known.get(key);
-    if (options === undefined) {
-      options = this.findOptions(state, key);
-      known.set(key, options);
-    }
-    return options;
-  }
-
-  private findOptions(state: number, key: string): Options {
-    const { states } = this.model;
-    const domains = this.counters.domains(key);
-    const { regionalZones } = states.at(state).pool;
-    const isRegional = (value: string): boolean => key === Labels.zone && regionalZones.has(value);
-    if (states.isDrawn(state, key)) {
-      this.hasDrawn = true;
-      return { all: [{ domain: domains.numberOf(DRAWN_VALUE), state, isRegional: false }], arePriced: false };
-    }
-    // At the same price a zone is preferred to none.
-    const values = states.valuesOf(state, key);
-    const ordered = [...values.filter((value) => !isRegional(value)), ...values.filter(isRegional)];
-    const all = ordered.map((value) => {
-      const pinned = states.pin(state, key, value);
-      const isAvoided = this.avoidsReserved && !this.isReserved(state) && this.isReserved(pinned);
-      return { domain: domains.numberOf(value), state: isAvoided ? -1 : pinned, isRegional: isRegional(value) };
-    });
-    const prices = all.flatMap((option) => (option.state < 0 ? [] : [states.at(option.state).price]));
-    const [first, ...others] = prices;
-    const arePriced =
-      first !== undefined && others.some((other) => other.some((price, type) => price !== floatAt(first, type)));
-    return { all, arePriced };
-  }
-
-  private isReserved(state: number): boolean {
-    if (state < 0) return false;
-    const { offerings, reserved } = this.model.states.at(state);
-    return offerings.length === reserved.length;
-  }
-
   recordOnNode(podClass: PodClass, variant: Variant, node: number, pods: number): void {
     const { counters } = this;
     this.settle(variant, (key) => intAt(counters.domainOfNodes(key), node), node);
@@ -304,6 +262,7 @@ export class Domains {
 
   recordInState(podClass: PodClass, variant: Variant, state: number, pods: number, node?: OpenNode): void {
     const { counters } = this;
+    this.compared?.open(state);
     this.settle(variant, (key) => this.domainOfState(state, key), node);
     const { domainAdds } = variant;
     for (let at = 0; at < domainAdds.length; at++) {
@@ -335,49 +294,12 @@ export class Domains {
   /** The only value that the key can have in the state, or -1. */
   private domainOfState(state: number, key: string): number {
     if (isHostname(key)) return -1;
-    const { all } = this.optionsOf(state, key);
+    const { all } = this.options.of(state, key);
     return all.length === 1 ? itemAt(all, 0).domain : -1;
   }
 
   private keyOf(counter: number): string {
     return this.counters.at(counter).spec.topologyKey;
-  }
-
-  /** Among all domains that could be. Counts only grow while pods are placed, so that it changes with their total. */
-  private fewestEligible(constraint: DomainConstraint): number {
-    const { counter: id } = constraint;
-    const { total } = this.counters.at(id);
-    // Every domain of one pod asks the same.
-    if (constraint === this.lastSpread && total === this.lastTotal) return this.lastFewest;
-    this.lastSpread = constraint;
-    this.lastTotal = total;
-    this.lastFewest = this.fewestAt(constraint, total);
-    return this.lastFewest;
-  }
-
-  private fewestAt(constraint: DomainConstraint, total: number): number {
-    const { counter: id } = constraint;
-    const known = this.fewestOf.get(constraint);
-    if (known !== undefined && known.total === total) return known.fewest;
-    const fewest = this.fewest(constraint, this.counters.eligible(id));
-    if (known === undefined) this.fewestOf.set(constraint, { total, fewest });
-    else {
-      known.total = total;
-      known.fewest = fewest;
-    }
-    return fewest;
-  }
-
-  /** The least count of any of the domains that the spread compares. */
-  private fewest({ counter: id, minDomains }: DomainConstraint, compared: Int32Array): number {
-    if (compared.length < minDomains || compared.length === 0) return 0;
-    const { counts } = this.counters.at(id);
-    let fewest = Number.POSITIVE_INFINITY;
-    for (let at = 0; at < compared.length; at++) {
-      const count = counts[intAt(compared, at)] ?? 0;
-      if (count < fewest) fewest = count;
-    }
-    return fewest;
   }
 }
 

@@ -1,0 +1,61 @@
+/**
+ * Domains that a spread compares when such as only pods of other rules could open count from when they do. The scheduler
+ * compares what it sees: a pod that may go to two zones need not wait for pods in a third that has no node.
+ */
+import type { CompiledDemand } from '../model/compiledDemand.ts';
+import type { DomainConstraint, PodClass, Variant } from '../model/podClass.ts';
+
+export class ComparedDomains {
+  private readonly compiled: CompiledDemand;
+  private readonly reachable = new Map<DomainConstraint, ReadonlySet<number>>();
+  private readonly opened = new Set<number>();
+
+  constructor(compiled: CompiledDemand) {
+    this.compiled = compiled;
+    for (const { variants } of compiled.classes) {
+      for (const variant of variants) {
+        for (const constraint of variant.domain) {
+          if (constraint.kind === 'spread') this.reachable.set(constraint, reachOf(compiled, variant, constraint));
+        }
+      }
+    }
+  }
+
+  /** A node in this state is planned. */
+  open(state: number): void {
+    this.opened.add(state);
+  }
+
+  of(constraint: DomainConstraint): Int32Array {
+    const { counters } = this.compiled;
+    const own = this.reachable.get(constraint);
+    const present = new Set(counters.present(constraint.counter, this.opened));
+    return counters.eligible(constraint.counter).filter((domain) => present.has(domain) || own?.has(domain) !== false);
+  }
+}
+
+/** Some spread of the class compares domains that neither it nor any node that is there has. */
+export function looksBeyondReach(compiled: CompiledDemand, { variants }: PodClass): boolean {
+  const { counters } = compiled;
+  return variants.some((variant) =>
+    variant.domain.some((constraint) => {
+      if (constraint.kind !== 'spread') return false;
+      const known = reachOf(compiled, variant, constraint);
+      for (const domain of counters.present(constraint.counter, [])) known.add(domain);
+      return counters.eligible(constraint.counter).some((domain) => !known.has(domain));
+    }),
+  );
+}
+
+/** Domains that nodes for the variant could be in. */
+function reachOf(
+  { model, bases, counters }: CompiledDemand,
+  variant: Variant,
+  { counter }: DomainConstraint,
+): Set<number> {
+  const { spec, domains } = counters.at(counter);
+  const values = bases.flatMap((base) =>
+    model.states.valuesOf(model.states.narrow(base, variant.requirementId), spec.topologyKey),
+  );
+  return new Set(values.map((value) => domains.numberOf(value)));
+}
