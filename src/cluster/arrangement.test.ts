@@ -13,7 +13,11 @@ const pod = (name: string): Pod => {
 function place(text: string): ClaimPlace {
   const [name = '', claim = ''] = text.split('@');
   const own = pod(name);
-  return { claim, group: podKind(own).kind, place: { plan: 'p', target: claim, until: 0, pod: own, open: false } };
+  return {
+    claim,
+    group: podKind(own).kind,
+    place: { plan: 'p', target: claim, until: 0, pod: own, open: false, moved: false },
+  };
 }
 
 const told = ({ assigned }: Arrangement): Record<string, string> =>

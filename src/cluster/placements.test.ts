@@ -57,6 +57,9 @@ describe('a place', () => {
     places.appear(pod('web-4', 'web'));
     places.remove(old);
     expect([targetOf(places, old), targetOf(places, pod('web-4', 'web'))]).toEqual([undefined, 'n']);
+    // It is known that the place is one to move to.
+    places.hold('plan', 'n', pod('web-5', 'web'), UNTIL);
+    expect(['uid-web-4', 'uid-web-5'].map((uid) => places.placeOf(uid)?.moved)).toEqual([true, false]);
   });
 
   it('ends with a pod that waited, and with a pod that nothing replaces', () => {

@@ -19,6 +19,8 @@ export interface Place {
   readonly pod: Pod;
   /** The pod that it was planned for goes or has gone; the next of its kind takes it. */
   readonly open: boolean;
+  /** It was planned for a pod on a node that is going. */
+  readonly moved: boolean;
 }
 
 /** Pods and where a plan puts them: on the node or claim of that name. */
@@ -52,6 +54,7 @@ interface Held {
   /** The pod runs elsewhere still, on a node that is going. */
   leaving: boolean;
   open: boolean;
+  readonly moved: boolean;
 }
 
 export class Placements {
@@ -88,7 +91,7 @@ export class Placements {
     if (before !== undefined) this.discard(before);
     const { kind, shape } = podKind(pod);
     const { until, leaving = false } = options;
-    const held: Held = { plan, target, until, kind, shape, pod, leaving, open: false };
+    const held: Held = { plan, target, until, kind, shape, pod, leaving, open: false, moved: leaving };
     this.byPod.set(uid, held);
     file(this.byTarget, target, held);
     file(this.byPlan, plan, held);

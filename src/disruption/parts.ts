@@ -31,25 +31,37 @@ export function partsOf(without: readonly Candidate[], solution: Solution): read
   });
   // A pod that waits has lost its room to one of the candidates' pods: to which of them cannot be told.
   if (isDisplaced) for (let at = 1; at < without.length; at++) groups.join(0, at);
-  const belongs = (pod: string, group: number): boolean => {
-    const at = owner.get(pod);
-    return at === undefined ? isDisplaced : groups.of(at) === group;
-  };
-  return groups.all().map((members) => {
-    const group = groups.of(members[0] ?? 0);
-    return {
-      candidates: members.flatMap((at) => without[at] ?? []).sort(byName),
-      plannedNodes: solution.plannedNodes.filter((_, at) => {
-        const first = firstOf[at];
-        return first === undefined ? isDisplaced : groups.of(first) === group;
-      }),
-      onExisting: solution.onExisting.flatMap(({ node, pods }) => {
-        const own = pods.filter((pod) => owner.has(pod) && belongs(pod, group));
-        return own.length === 0 ? [] : [{ node, pods: own }];
-      }),
-      unplaced: solution.unplaced.filter(({ pod }) => belongs(pod, group)),
-    };
+  const members = groups.all();
+  const parts = members.map((own): MutablePart => {
+    const candidates = own.flatMap((at) => without[at] ?? []).sort(byName);
+    return { candidates, plannedNodes: [], onExisting: [], unplaced: [] };
   });
+  const partOf = new Map(members.map((own, at) => [groups.of(own[0] ?? 0), parts[at]]));
+  const displaced = isDisplaced ? parts[0] : undefined;
+  const ownPart = (at: number | undefined): MutablePart | undefined =>
+    at === undefined ? displaced : partOf.get(groups.of(at));
+  solution.plannedNodes.forEach((plan, at) => ownPart(firstOf[at])?.plannedNodes.push(plan));
+  for (const { node, pods } of solution.onExisting) {
+    const own = new Map<MutablePart, string[]>();
+    for (const pod of pods) {
+      const at = owner.get(pod);
+      const part = at === undefined ? undefined : ownPart(at);
+      if (part === undefined) continue;
+      const known = own.get(part);
+      if (known === undefined) own.set(part, [pod]);
+      else known.push(pod);
+    }
+    for (const [part, ownPods] of own) part.onExisting.push({ node, pods: ownPods });
+  }
+  for (const each of solution.unplaced) ownPart(owner.get(each.pod))?.unplaced.push(each);
+  return parts;
+}
+
+/** A part while it is filled. */
+interface MutablePart extends Part {
+  readonly plannedNodes: PlannedNode[];
+  readonly onExisting: Solution['onExisting'][number][];
+  readonly unplaced: Solution['unplaced'][number][];
 }
 
 /** Disjoint sets of numbers below a size. */

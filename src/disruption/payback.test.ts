@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Candidate } from './candidate.ts';
-import { paybackCause, paybackOf } from './payback.ts';
+import { mostNet, paybackCause, paybackOf } from './payback.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 0, 1);
@@ -22,7 +22,7 @@ const payback = (candidate: Candidate, replacementPrice: number, calm?: number) 
 describe('what a move costs', () => {
   it('is more for pods that are young, in a pool that waits before it consolidates', () => {
     const old = payback(node(HOUR, [HOUR, HOUR]), 0).cost;
-    expect(payback(node(HOUR, [60_000, HOUR], '30s'), 0).cost).toBeCloseTo(1.5 * old);
+    expect(payback(node(HOUR, [60_000, HOUR], '30s'), 0).cost).toBeCloseTo(1.125 * old);
     expect(payback(node(HOUR, [60_000, HOUR]), 0).cost).toBeCloseTo(old);
   });
 
@@ -43,7 +43,7 @@ describe('for how long savings count', () => {
   });
 
   it('is less for new nodes of a pool that waits before it consolidates', () => {
-    expect(payback(node(1_000, [], '30s'), 0.5).hours).toBeCloseTo(0.1);
+    expect(payback(node(1_000, [], '30s'), 0.5).hours).toBeCloseTo(0.04);
     expect(payback(node(3 * HOUR, [], '30s'), 0.5).hours).toBeCloseTo(3);
   });
 });
@@ -62,5 +62,18 @@ describe('a move that does not pay', () => {
     const pods = Array.from({ length: 100 }, () => HOUR);
     expect(causeOf(node(HOUR, pods), 0.9)).toBe('no-payback');
     expect(causeOf(node(HOUR, pods.slice(0, 10)), 0.9)).toBeUndefined();
+  });
+});
+
+describe('the most that can be left', () => {
+  it.each([
+    ['alone', [node(3 * HOUR, [HOUR])]],
+    ['with a younger node', [node(3 * HOUR, [HOUR]), node(60_000, [HOUR, 60_000])]],
+    ['with a node of a pool that waits', [node(HOUR / 2, [HOUR]), node(HOUR / 2, [60_000], '30s')]],
+  ])('is never less than what is left in the end, %s', (_, candidates) => {
+    const most = candidates.reduce((sum, candidate) => sum + mostNet(candidate, moment()), 0);
+    for (const replacementPrice of [0, 0.1, 1]) {
+      expect(paybackOf({ candidates, replacementPrice }, moment()).net).toBeLessThanOrEqual(most + 1e-12);
+    }
   });
 });

@@ -12,7 +12,7 @@ const EVICTION = 0.001;
 /** Milliseconds; a pod or node younger than this has only just come to rest. */
 const YOUNG = 5 * 60_000;
 /** How much more it costs to move a pod that is young, in a pool that waits before it consolidates. */
-const YOUNG_FACTOR = 2;
+const YOUNG_FACTOR = 1.25;
 /** Hours that a replacement runs beside the nodes that it replaces: boot, drain, and the cloud's own time. */
 const OVERLAP = 2 / 60;
 /**
@@ -20,7 +20,7 @@ const OVERLAP = 2 / 60;
  * expects its demand to come and go: what it saves has to pay sooner.
  */
 const LEAST_HOURS = 1;
-const LEAST_HOURS_OF_PATIENT = 0.1;
+const LEAST_HOURS_OF_PATIENT = 0.04;
 const MOST_HOURS = 12;
 /** A part of the bill of the nodes that is too small to move anything for; a larger one for nodes that are young. */
 const LEAST_SHARE = 0.005;
@@ -64,6 +64,11 @@ export function paybackOf({ candidates, replacementPrice }: Move, moment: Moment
   };
 }
 
+/** Dollars that are left at most when the candidate goes, alone or with others: when nothing has to take its place. */
+export function mostNet(candidate: Candidate, moment: Moment): number {
+  return Math.max(0, paybackOf({ candidates: [candidate], replacementPrice: 0 }, moment).net);
+}
+
 /** Why the move is not worth it. */
 export function paybackCause(payback: Payback, price: number): OutcomeCause | undefined {
   const { savingsPerHour, hours, cost, net, leastShare } = payback;
@@ -71,13 +76,20 @@ export function paybackCause(payback: Payback, price: number): OutcomeCause | un
   return { kind: 'no-payback', savingsPerHour, hours, cost };
 }
 
+/** Candidates are made anew for each pass, and asked about many times in it. */
+const weights = new WeakMap<Candidate, { readonly now: number; readonly weight: number }>();
+
 /** What it hurts to move the pods of the candidate, in ordinary pods. */
-function evictionWeight({ pods, pool }: Candidate, now: number): number {
-  const factor = isPatient(pool) ? YOUNG_FACTOR : 1;
-  return pods.reduce((sum, pod) => {
+function evictionWeight(candidate: Candidate, now: number): number {
+  const known = weights.get(candidate);
+  if (known?.now === now) return known.weight;
+  const factor = isPatient(candidate.pool) ? YOUNG_FACTOR : 1;
+  const weight = candidate.pods.reduce((sum, pod) => {
     const cost = Math.max(0, evictionCost(pod));
-    return sum + (isYoung(pod, now) ? factor * cost : cost);
+    return sum + (factor > 1 && isYoung(pod, now) ? factor * cost : cost);
   }, 0);
+  weights.set(candidate, { now, weight });
+  return weight;
 }
 
 const isYoung = ({ metadata }: Pod, now: number): boolean => now - Date.parse(metadata.creationTimestamp ?? '') < YOUNG;

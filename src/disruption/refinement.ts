@@ -7,12 +7,16 @@ import { allowedTogether } from './consolidation.ts';
 import type { Pass } from './method.ts';
 import { outcomeOf, type Outcome } from './moves.ts';
 import { byName } from './order.ts';
+import { mostNet } from './payback.ts';
 import type { Worth } from './worth.ts';
 
 /** What-ifs of one search. */
 const MOST_ASKED = 48;
 /** How many nodes are added to the set, or left out of it, at once. */
 const STEPS = [4, 2, 1];
+/** From so many nodes on, steps are also as large as a part of the set: a few at a time would take too many what-ifs. */
+const LARGE_SET = 36;
+const LARGE_STEP = 0.25;
 /** Of those on either side, how many are exchanged for one another. */
 const EXCHANGED = 4;
 
@@ -28,13 +32,16 @@ interface Refinement {
  * are left out of it or exchanged for one of the former, as long as that saves more.
  */
 export function* refined(first: Outcome, { open, pass, worth, totals }: Refinement): Generator<void, Outcome> {
+  const most = new Map(open.map((candidate) => [candidate, mostNet(candidate, pass)]));
+  const mightBeBetter = (set: readonly Candidate[]): boolean =>
+    set.reduce((sum, candidate) => sum + (most.get(candidate) ?? 0), 0) > best.net;
   let best = first;
   let asked = 0;
   for (let isBetter = true; isBetter && asked < MOST_ASKED;) {
     isBetter = false;
     for (const set of neighbours(best, open, worth)) {
       const allowed = allowedTogether(set, pass);
-      if (allowed.length < set.length || asked >= MOST_ASKED) continue;
+      if (allowed.length < set.length || asked >= MOST_ASKED || !mightBeBetter(set)) continue;
       const outcome = outcomeOf(set, pass, totals);
       asked += 1;
       yield;
@@ -61,7 +68,8 @@ function* neighbours(best: Outcome, open: readonly Candidate[], worth: Worth): G
     .sort((left, right) => right.waste - left.waste || byName(left.candidate, right.candidate))
     .map(({ candidate }) => candidate);
   const worthy = [...going].sort((left, right) => worth.share(right) - worth.share(left) || byName(left, right));
-  for (const count of STEPS) {
+  const steps = going.length < LARGE_SET ? STEPS : [Math.floor(going.length * LARGE_STEP), ...STEPS];
+  for (const count of steps) {
     for (let at = 0; at < 3; at++) {
       const more = wasteful.slice(at * count, (at + 1) * count);
       if (more.length > 0) yield [...going, ...more];

@@ -4,89 +4,88 @@
  * necessary, which the plan does not count.
  */
 import type { Pod } from '../api/kinds.ts';
-import type { NodeView } from '../cluster/nodeView.ts';
-import { roomScore, shareUsed } from '../pods/nodeScore.ts';
 import { podKey } from '../pods/podKey.ts';
-import { isTolerated } from '../pods/taints.ts';
+import type { PlannedNode } from '../solver/problem.ts';
 import { quantityOf } from '../units/resources.ts';
 import { typesByName } from './candidate.ts';
 import type { Pass } from './method.ts';
 import type { Part } from './parts.ts';
 import { loadOf, PodValues, sumOf, toLoad, type Load } from './podValues.ts';
+import { presentRooms, SchedulerRooms, type PresentRooms, type Room } from './schedulerRooms.ts';
 
 /** Looks at a node for a pod: beyond so many the replay would hold up other loops. */
 const MOST_LOOKS = 500_000;
 /** A node that is bought for a few pods fits them less well than one that is planned with others. */
 const POOR_FIT = 1.25;
 
-/** A node while pods come to it. */
-interface Room {
-  readonly name: string;
-  readonly allocatable: Load;
-  readonly taints: NodeView['taints'];
-  cpu: number;
-  memory: number;
-  pods: number;
-}
+const NO_PLACES: ReadonlyMap<string, number> = new Map();
 
 /** Dollars per hour of what will have to be bought besides the planned nodes; 0 where that cannot be told. */
 export function displacedPrice(parts: readonly Part[], pass: Pass): number {
-  const candidates = parts.flatMap((part) => part.candidates);
-  const pods = candidates.flatMap(({ movable }) => movable);
-  if (pods.length * pass.views.length > MOST_LOOKS) return 0;
-  const going = new Set(candidates.map(({ view }) => view.name));
-  const rooms = [...roomsThatStay(pass, going), ...parts.flatMap((part) => roomsThatCome(part, pass))];
-  const planned = plannedRooms(parts, rooms);
-  const displaced: Load[] = [];
-  for (const pod of inOrder(pods)) {
-    const [cpu, memory] = loadOf(pod);
-    const room = isFree(pod) ? bestRoom(rooms, pod, cpu, memory) : planned.get(podKey(pod));
-    if (room === undefined) {
-      displaced.push([cpu, memory]);
-      continue;
-    }
-    room.cpu += cpu;
-    room.memory += memory;
-    room.pods -= 1;
-  }
+  const displaced = displacedPods(parts, pass);
   if (displaced.length === 0) return 0;
-  const demand = sumOf(displaced);
+  const demand = sumOf(displaced.map(loadOf));
   return POOR_FIT * new PodValues(pass.pools.values(), demand).of(demand);
 }
 
-function roomsThatStay({ views }: Pass, going: ReadonlySet<string>): Room[] {
-  return views
-    .filter(({ name, deleting, initialized }) => initialized && !deleting && !going.has(name))
-    .map(({ name, allocatable, requested, taints, pods }) => {
-      const [cpu, memory] = toLoad(requested);
-      const left = quantityOf(allocatable, 'pods').value() - pods.length;
-      return { name, allocatable: toLoad(allocatable), taints, cpu, memory, pods: left };
-    });
-}
-
-function roomsThatCome({ plannedNodes }: Part, { pools }: Pass): Room[] {
-  return plannedNodes.flatMap(({ pool, alternatives, pods }, at) => {
-    const catalogue = pools.get(pool);
-    const type = catalogue && typesByName(catalogue.instanceTypes).get(alternatives[0]?.instanceType ?? '');
-    if (type === undefined) return [];
-    const taints = catalogue?.pool.spec.template.spec.taints ?? [];
-    const limit = quantityOf(type.allocatable, 'pods').value();
-    const name = pods[0] ?? String(at);
-    return [{ name, allocatable: toLoad(type.allocatable), taints, cpu: 0, memory: 0, pods: limit }];
+function displacedPods(parts: readonly Part[], pass: Pass): readonly Pod[] {
+  const candidates = parts.flatMap((part) => part.candidates);
+  const pods = candidates.flatMap(({ movable }) => movable);
+  const present = presentRooms(pass.views);
+  const going = new Set(candidates.flatMap(({ view }) => present.places.get(view.name) ?? []));
+  const coming = parts.flatMap(({ plannedNodes }) => plannedNodes);
+  const free = pods.filter(isFree);
+  const planned = free.length === pods.length ? NO_PLACES : plannedPlaces(parts, coming, present);
+  // Each pod takes room on one node: were there as many nodes as pods that hold the largest, the last one finds room too.
+  if (present.untouched.has(pods.length, largest(free), going)) {
+    return pods.filter((pod) => !isFree(pod) && !planned.has(podKey(pod)));
+  }
+  if (pods.length * pass.views.length > MOST_LOOKS) return [];
+  const rooms = new SchedulerRooms([...present.all, ...coming.map((plan) => roomThatComes(plan, pass))]);
+  for (const place of going) rooms.close(place);
+  return inOrder(pods).filter((pod) => {
+    const load = loadOf(pod);
+    const place = isFree(pod) ? rooms.best(pod, load) : planned.get(podKey(pod));
+    if (place !== undefined) rooms.put(place, load);
+    return place === undefined;
   });
 }
 
-/** The room that the plan has for each pod; a planned node goes by the name of its first pod. */
-function plannedRooms(parts: readonly Part[], rooms: readonly Room[]): ReadonlyMap<string, Room> {
-  const byName = new Map(rooms.map((room) => [room.name, room]));
-  const planned = new Map<string, Room>();
-  for (const { onExisting, plannedNodes } of parts) {
-    for (const { node, pods } of [...onExisting, ...plannedNodes.map(({ pods }) => ({ node: pods[0] ?? '', pods }))]) {
-      const room = byName.get(node);
-      if (room !== undefined) for (const pod of pods) planned.set(pod, room);
-    }
+function roomThatComes({ pool, alternatives }: PlannedNode, { pools }: Pass): Room {
+  const catalogue = pools.get(pool);
+  const type = catalogue && typesByName(catalogue.instanceTypes).get(alternatives[0]?.instanceType ?? '');
+  const taints = catalogue?.pool.spec.template.spec.taints ?? [];
+  const allocatable = toLoad(type?.allocatable ?? {});
+  const pods = quantityOf(type?.allocatable ?? {}, 'pods').value();
+  return { allocatable, used: [0, 0], pods, taints };
+}
+
+/** The place of the room that the plan has for each pod: nodes that are there come before those that are planned. */
+function plannedPlaces(
+  parts: readonly Part[],
+  coming: readonly PlannedNode[],
+  { all, places }: PresentRooms,
+): ReadonlyMap<string, number> {
+  const planned = new Map<string, number>();
+  for (const { node, pods } of parts.flatMap(({ onExisting }) => onExisting)) {
+    const place = places.get(node);
+    if (place !== undefined) for (const pod of pods) planned.set(pod, place);
   }
+  coming.forEach(({ pods }, at) => {
+    for (const pod of pods) planned.set(pod, all.length + at);
+  });
   return planned;
+}
+
+/** As much of each resource as any of the pods asks for. */
+function largest(pods: readonly Pod[]): Load {
+  let [cpu, memory] = [0, 0];
+  for (const pod of pods) {
+    const load = loadOf(pod);
+    cpu = Math.max(cpu, load[0]);
+    memory = Math.max(memory, load[1]);
+  }
+  return [cpu, memory];
 }
 
 /** Goes wherever there is room; the others are taken to go where they are planned. */
@@ -94,23 +93,6 @@ function isFree({ spec }: Pod): boolean {
   const { nodeSelector, affinity, topologySpreadConstraints, volumes = [] } = spec ?? {};
   if (nodeSelector !== undefined || affinity !== undefined || topologySpreadConstraints !== undefined) return false;
   return volumes.every(({ persistentVolumeClaim, ephemeral }) => !persistentVolumeClaim && !ephemeral);
-}
-
-function bestRoom(rooms: readonly Room[], pod: Pod, cpu: number, memory: number): Room | undefined {
-  let best: Room | undefined;
-  let highest = -1;
-  for (const room of rooms) {
-    const [allCpu, allMemory] = room.allocatable;
-    if (room.pods < 1 || room.cpu + cpu > allCpu || room.memory + memory > allMemory) continue;
-    const score = roomScore({
-      cpu: shareUsed(room.cpu, cpu, allCpu),
-      memory: shareUsed(room.memory, memory, allMemory),
-    });
-    if (score <= highest || !room.taints.every((taint) => isTolerated(taint, pod.spec?.tolerations))) continue;
-    highest = score;
-    best = room;
-  }
-  return best;
 }
 
 /** As they are evicted: those of high priority first, then by size. */

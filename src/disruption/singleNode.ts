@@ -42,7 +42,7 @@ export const singleNode: Method = {
       const dismissed =
         dismissal(candidate, worth) ??
         balancedCause(balancedScores([candidate], candidate.pricePerHour, totals)) ??
-        alike.get(likenessOf(candidate));
+        (alike.size === 0 ? undefined : alike.get(likenessOf(candidate)));
       if (dismissed !== undefined) {
         kept.push(keptNode(candidate.view, dismissed));
         continue;

@@ -71,6 +71,9 @@ describe('Ledger', () => {
 
 it('says what spare nodes cost', () => {
   const plan = { pods: 9, plannedNodes: 3, onExistingNodes: 0, unplaced: 0, pricePerHour: 0.6, milliseconds: 4 };
+  expect(recordText({ kind: 'plan', ...plan, plannedNodes: 0, pricePerHour: 0, onExistingNodes: 9 })).toBe(
+    'planned 9 pods: 9 on existing nodes, 0 without a place',
+  );
   expect(recordText({ kind: 'plan', ...plan, spare: { nodes: 1, pricePerHour: 0.2 } })).toBe(
     'planned 9 pods: 3 new nodes at $0.6000 per hour, 0 on existing nodes, 0 without a place; 1 spare node among them at $0.2000 per hour, because the scheduler is not told the plan (placement hints are off)',
   );

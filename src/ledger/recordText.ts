@@ -88,7 +88,9 @@ function planText({ pods, plannedNodes, pricePerHour, onExistingNodes, unplaced,
     spare === undefined
       ? ''
       : `; ${countText(spare.nodes, 'spare node')} among them at $${spare.pricePerHour.toFixed(4)} per hour, because the scheduler is not told the plan (placement hints are off)`;
-  return `planned ${countText(pods, 'pod')}: ${countText(plannedNodes, 'new node')} at $${pricePerHour.toFixed(4)} per hour, ${onExistingNodes} on existing nodes, ${unplaced} without a place${slack}`;
+  const bought =
+    plannedNodes === 0 ? '' : `${countText(plannedNodes, 'new node')} at $${pricePerHour.toFixed(4)} per hour, `;
+  return `planned ${countText(pods, 'pod')}: ${bought}${onExistingNodes} on existing nodes, ${unplaced} without a place${slack}`;
 }
 
 function launchText({ nodeClaim, nodePool, chosen, pods, choice }: LaunchRecord): string {

@@ -96,14 +96,29 @@ class LedgerFiles {
     const line = Buffer.from(`${formatLedgerLine(entry)}\n`);
     try {
       const file = this.fileFor(line.length, entry.sequence);
-      writeSync(file.descriptor, line);
+      const written = writeSync(file.descriptor, line);
+      if (written < line.length) return this.fail({ written, bytes: line.length });
       file.bytes += line.length;
       file.last = entry.time;
       this.hasFailed = false;
     } catch (error) {
-      // A full disk must not stop the loops; said once, until it works again.
-      if (!this.hasFailed) this.options.log.error('cannot write the ledger to disk', { error });
-      this.hasFailed = true;
+      this.fail({ error });
+    }
+  }
+
+  /** A full disk must not stop the loops; said once, until it works again. */
+  private fail(details: Readonly<Record<string, unknown>>): void {
+    if (!this.hasFailed) this.options.log.error('cannot write the ledger to disk', details);
+    this.hasFailed = true;
+    this.leave();
+  }
+
+  /** What comes next must not be joined to what was torn. */
+  private leave(): void {
+    try {
+      this.close();
+    } catch (error) {
+      this.options.log.error('cannot close a file of the ledger', { error });
     }
   }
 
@@ -111,8 +126,8 @@ class LedgerFiles {
     if (this.open === undefined) return;
     const { path, bytes, last, descriptor } = this.open;
     this.open = undefined;
-    closeSync(descriptor);
     this.old.push({ path, bytes, last });
+    closeSync(descriptor);
   }
 
   /** A file is full at its share of the bytes. One that a former process wrote is never written to: its end may be torn. */

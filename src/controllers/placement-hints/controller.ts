@@ -223,10 +223,12 @@ export class PlacementHints {
   private decide(pod: Pod): string | null | undefined {
     const { places } = this.world.cluster;
     const place = places.of(pod, this.world.clock.now());
+    // Other nodes that have room for a pod that had to move may be about to go as well.
+    const matters = places.areMixed || place?.moved === true;
     const expectation = {
       view: place && places.viewOf(place),
       isPlanned: place !== undefined,
-      matters: places.areMixed && !(place && this.isBlocked(pod, place)),
+      matters: matters && !(place && this.isBlocked(pod, place)),
     };
     return hintDecision(pod, expectation, this.schedulers);
   }

@@ -67,7 +67,7 @@ export class ClusterModel {
 
   /** The model of that snapshot, which may be an older one than the last. */
   advance(snapshot: Snapshot): Model {
-    if (this.model === undefined) this.model = new Model(snapshot);
+    if (this.model === undefined) this.model = Model.of(snapshot);
     else this.model.advance(snapshot);
     return this.model;
   }

@@ -17,13 +17,20 @@ export class Announcer {
   private readonly world: Pick<World, 'ledger' | 'events' | 'log'>;
   /** What the last pass logged: a reason is logged when it is new, not every ten seconds. */
   private logged: ReadonlySet<string> = new Set();
+  /** How many pods the last pass planned for, and how many it had no place for. */
+  private found = '';
 
   constructor(world: Pick<World, 'ledger' | 'events' | 'log'>) {
     this.world = world;
   }
 
+  /** A pass that changes nothing and finds what the one before it found is no decision. */
   plan(record: Omit<PlanRecord, 'kind'>): void {
-    this.world.ledger.append({ kind: 'plan', ...record });
+    const { pods, plannedNodes, onExistingNodes, unplaced } = record;
+    const found = `${pods} ${unplaced}`;
+    const isNews = plannedNodes + onExistingNodes > 0 || found !== this.found;
+    this.found = found;
+    if (isNews) this.world.ledger.append({ kind: 'plan', ...record });
     this.world.log.info('computed a plan for pending pods', { ...record });
   }
 

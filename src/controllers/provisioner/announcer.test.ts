@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../kube/log.ts';
+import { Ledger } from '../../ledger/ledger.ts';
+import { Announcer } from './announcer.ts';
+
+const NOTHING = { pods: 2, plannedNodes: 0, onExistingNodes: 0, unplaced: 2, pricePerHour: 0, milliseconds: 3 };
+
+describe('plans in the ledger', () => {
+  it('are there when they change something or find something else than the one before', () => {
+    const ledger = new Ledger({ now: () => 0 });
+    const announcer = new Announcer({ ledger, log: silentLog, events: { publish: () => {} } });
+    announcer.plan(NOTHING);
+    announcer.plan({ ...NOTHING, milliseconds: 9 });
+    announcer.plan({ ...NOTHING, pods: 3, unplaced: 3 });
+    announcer.plan({ ...NOTHING, pods: 3, unplaced: 2, onExistingNodes: 1 });
+    announcer.plan({ ...NOTHING, pods: 3, unplaced: 2, onExistingNodes: 1 });
+    announcer.plan(NOTHING);
+    const told = ledger.entries().flatMap((entry) => (entry.kind === 'plan' ? [[entry.pods, entry.unplaced]] : []));
+    expect(told).toEqual([
+      [2, 2],
+      [3, 3],
+      [3, 2],
+      [3, 2],
+      [2, 2],
+    ]);
+  });
+});
