@@ -67,6 +67,26 @@ describe('waves', { timeout: 300_000 }, () => {
     expect((await readWaves(cluster.kube)).waves).toEqual([]);
   });
 
+  it('do not take pods that an interrupted run displaced for ones that waited before', async () => {
+    await cluster.deploy('pinned', 2, '1', { agentpool: 'apps' });
+    const down: WaveOptions = { ...ALL, nodesPerWave: 3 };
+    // The record, the autoscaler, the wave's note and its count; what would follow is the note that it is over.
+    const death = dying(cluster.context, 4);
+    const run = waveSteps(death.context, { ...down, timeout: 3_600_000 });
+    const steps = run.then((found) => runSteps(found, { dryRun: false }));
+    const waits = async (): Promise<boolean> => {
+      const { items } = await cluster.kube.list(Kinds.Pod, { namespace: 'default' });
+      return items.filter(({ spec }) => (spec?.nodeName ?? '') === '').length >= 2;
+    };
+    const displaced = async (): Promise<void> => {
+      while (!(await waits())) await cluster.clock.sleep(1_000);
+    };
+    await cluster.finish(Promise.race([steps, displaced()]));
+    await expect(states(down)).rejects.toThrow(/pods have no place after 120 s: default\/pinned/);
+    await cluster.advance(2);
+    expect(await apps()).toMatchObject({ count: 3 });
+  });
+
   it('are refused while nothing would take the pods', async () => {
     for (const name of ['default', 'system-surge']) {
       const body = { spec: { limits: { cpu: '0' } } };

@@ -37,6 +37,8 @@ interface Wave {
   readonly to: number;
   /** Whether the pods that it displaced have a place. */
   readonly isOver: boolean;
+  /** How many pods waited before it began: so many may wait when it is over. */
+  readonly waiting?: number;
 }
 
 /** How far a cluster has come. */
@@ -206,20 +208,21 @@ function autoscalerStep(context: AksContext, pool: string): Step {
 function waveStep(context: AksContext, wave: Wave, index: number, timeout: number): Step {
   const { kube, clock } = context;
   const { pool, from, to } = wave;
-  const note = async (isOver: boolean): Promise<void> => {
+  const note = async (isOver: boolean, waiting: number): Promise<void> => {
     const record = await readWaves(kube);
-    await writeWaves(kube, { ...record, waves: [...record.waves.slice(0, index), { ...wave, isOver }] });
+    await writeWaves(kube, { ...record, waves: [...record.waves.slice(0, index), { ...wave, isOver, waiting }] });
   };
   return {
     name: `wave ${index + 1}`,
     what: `scale the pool ${pool} from ${from} to ${to} nodes, and wait until its pods run elsewhere`,
     isDone: async () => (await readWaves(kube)).waves[index]?.isOver === true,
     run: async () => {
-      const waiting = await waitingPods(kube);
-      await note(false);
+      // Pods that an interrupted run has displaced are not among those that waited before.
+      const waiting = wave.waiting ?? (await waitingPods(kube)).length;
+      await note(false, waiting);
       await changePool(context, pool, { count: to });
       await placesFound(kube, clock, waiting, timeout);
-      await note(true);
+      await note(true, waiting);
     },
     // Pods that found no place get their nodes back.
     undo: async () => {
@@ -265,15 +268,12 @@ async function waitingPods(kube: Kube): Promise<readonly string[]> {
   return items.filter(isWaiting).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
 }
 
-async function placesFound(kube: Kube, clock: Clock, before: readonly string[], timeout: number): Promise<void> {
+async function placesFound(kube: Kube, clock: Clock, before: number, timeout: number): Promise<void> {
   const deadline = clock.now() + timeout;
   for (;;) {
-    const waiting = await waitingPods(kube);
-    if (waiting.length <= before.length) return;
-    if (clock.now() >= deadline) {
-      const pods = waiting.filter((pod) => !before.includes(pod));
-      throw new NodewrightError('PodsWait', { pods, seconds: timeout / 1000 });
-    }
+    const pods = await waitingPods(kube);
+    if (pods.length <= before) return;
+    if (clock.now() >= deadline) throw new NodewrightError('PodsWait', { pods, seconds: timeout / 1000 });
     await clock.sleep(LOOK_AGAIN);
   }
 }

@@ -41,9 +41,9 @@ export async function removeNodeProvisioning(kube: Kube): Promise<void> {
   await ignoreNotFound(kube.delete(Kinds.ConfigMap, { namespace: NAMESPACE, name: RELEASE }));
 }
 
-/** A cluster that goes on gets the definitions of this version. */
+/** A cluster that goes on gets the definitions of this version. Classes of other clouds are none of AKS's. */
 async function installDefinitions(kube: Kube): Promise<void> {
-  for (const crd of renderCrds()) {
+  for (const crd of renderCrds().filter(({ spec }) => spec.group !== Kinds.KWOKNodeClass.group)) {
     const body = {
       ...crd,
       apiVersion: 'apiextensions.k8s.io/v1',

@@ -1,7 +1,8 @@
-/** Commands that turn node auto-provisioning on and off or hand it over, killed by a signal after each of its steps: given again, it goes on and ends well. */
+/** Commands that turn node auto-provisioning on and off, hand it over or empty agent pools, killed by a signal after each of its steps: given again, it goes on and ends well. */
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Kinds } from '../../src/api/kinds.ts';
+import { eventually } from '../controlplane/eventually.ts';
 import { PATIENCE, UpProcess } from '../fixtures/local/upProcess.ts';
 import { BINARY } from './azureProgram.ts';
 
@@ -41,14 +42,30 @@ describe('a command that is killed', () => {
     }
     throw new Error(`${words.join(' ')} does not end`);
   };
+  const appsNodes = (count: number): Promise<unknown> =>
+    eventually(
+      `the pool apps has ${count} nodes`,
+      async () =>
+        (await up.kube.list(Kinds.Node, { labelSelector: 'agentpool=apps' })).items.length === count ? true : undefined,
+      PATIENCE,
+    );
   const status = async (): Promise<object> =>
     JSON.parse((await run(['aks', 'status', '-o', 'json'], false)).output) as object;
 
   it('turns node auto-provisioning off and on', { timeout: LIMIT }, async () => {
-    expect(await killAtEachStep('aks', 'disable', '--drain')).toBeGreaterThan(2);
+    const disable = ['aks', 'disable', '--drain', '--add-pool', 'apps=2xStandard_D2s_v5'];
+    expect(await killAtEachStep(...disable)).toBeGreaterThan(3);
     expect(await status()).toMatchObject({ mode: 'off' });
+    await appsNodes(2);
     expect(await killAtEachStep('aks', 'enable', '--managed')).toBeGreaterThan(1);
     expect(await status()).toMatchObject({ mode: 'managed', isReady: true });
+  });
+
+  it('scales an agent pool down in waves, and up again', { timeout: LIMIT }, async () => {
+    expect(await killAtEachStep('migrate', 'agent-pools', '--pool', 'apps', '--all')).toBeGreaterThan(2);
+    await appsNodes(0);
+    expect(await killAtEachStep('migrate', 'agent-pools', '--all', '--back')).toBeGreaterThan(2);
+    await appsNodes(2);
   });
 
   it('goes from managed to self-hosted, back, and out', { timeout: LIMIT }, async () => {
