@@ -46,19 +46,19 @@ export interface OpenedCluster extends ClusterSource {
   readonly connection?: Connection;
 }
 
-/** Reads the cluster that the flags name, each time it is called. */
+/** Reads the cluster that the flags name, each time it is called; on one connection. */
 export async function clusterReader(
   flags: ClusterFlags,
   choice: ReadingChoice = {},
-): Promise<() => Promise<OpenedCluster>> {
+): Promise<(other?: ReadingChoice) => Promise<OpenedCluster>> {
   const { connect, readCluster, snapshotSource, progressOnStderr } = await import('./compose/clusterSource.ts');
   const instanceTypes = flags.catalog === undefined ? undefined : await readCatalogueFile(flags.catalog);
   const catalogue = { region: flags.region, ...(instanceTypes && { instanceTypes }) };
   const { snapshot } = flags;
   if (snapshot !== undefined) return async () => snapshotSource(snapshot, await readText(snapshot), catalogue);
   const connection = await connect(flags);
-  return async () => {
-    const source = await readCluster(connection.kube, catalogue, { onProgress: progressOnStderr(), ...choice });
+  return async (other = choice) => {
+    const source = await readCluster(connection.kube, catalogue, { onProgress: progressOnStderr(), ...other });
     return { ...source, connection };
   };
 }

@@ -1,11 +1,20 @@
-/** `nodewright snapshot save`: a cluster as a file, for support and for replays. */
-import { writeFile } from 'node:fs/promises';
-import { Command } from 'commander';
+/** `nodewright snapshot save`: a cluster as a file, at one moment or over a time, for support and for replays. */
+import { open } from 'node:fs/promises';
+import { writeSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import { SystemClock } from '../clock/systemClock.ts';
+import { systemRandom } from '../clock/systemRandom.ts';
+import { messageOf } from '../errors/thrown.ts';
+import { duration } from '../options/optionKinds.ts';
+import type { Duration } from '../units/duration.ts';
 import { regionOption } from './catalogueSource.ts';
 import { clusterReader, withConnectionFlags, type ClusterFlags } from './clusterFlags.ts';
+import { optionReader } from './optionReader.ts';
+import { runUntilStopped } from './stopSignals.ts';
 
 interface SaveFlags extends ClusterFlags {
   readonly hashNames?: true;
+  readonly for?: Duration;
 }
 
 export function snapshotCommand(): Command {
@@ -16,15 +25,55 @@ export function snapshotCommand(): Command {
     )
     .argument('[file]', 'where to write; - for standard output', '-')
     .option('--hash-names', 'replace names of nodes, pods, namespaces and workloads by hashes')
+    .addOption(
+      new Option('--for <duration>', 'go on for this long, or until Ctrl-C, and write every change too')
+        .default(undefined, 'one moment')
+        .argParser(optionReader(duration({ minimum: '1s' }))),
+    )
     .action((file: string, flags: SaveFlags) => saveSnapshot(file, flags));
   return new Command('snapshot').description('Saves a cluster as a file.').addCommand(save);
 }
 
 async function saveSnapshot(file: string, flags: SaveFlags): Promise<void> {
-  const { SNAPSHOT_KINDS, formatSnapshot, withoutSecretFields } = await import('../rehearsal/snapshotFile.ts');
+  const [{ SNAPSHOT_KINDS, withoutSecretFields }, { recordCluster }] = await Promise.all([
+    import('../rehearsal/snapshotFile.ts'),
+    import('./compose/recordCluster.ts'),
+  ]);
   const read = await clusterReader(flags, { kinds: SNAPSHOT_KINDS, keep: withoutSecretFields });
-  const { objects } = await read();
-  const text = formatSnapshot(objects, { hashNames: flags.hashNames === true });
-  if (file === '-') process.stdout.write(text);
-  else await writeFile(file, text, { mode: 0o600 });
+  const source = await read();
+  const into = file === '-' ? undefined : await open(file, 'w', 0o600);
+  const options = {
+    kube: source.kube,
+    clock: new SystemClock(),
+    random: systemRandom,
+    source,
+    hashNames: flags.hashNames === true,
+    // Line by line, so that what was written stays when the process ends early.
+    write: (line: string) => writeWhole(into?.fd ?? process.stdout.fd, line),
+    onError: (error: unknown) => console.error(`nodewright: the cluster is not followed now: ${messageOf(error)}`),
+  };
+  try {
+    const period = flags.for?.milliseconds;
+    if (period === undefined) return await recordCluster(options);
+    await runUntilStopped((stop) => recordCluster(options, endAfter(period, stop)));
+  } finally {
+    await into?.close();
+  }
+}
+
+/** Ends with the other signal too. Signals made of others may be collected before they end, so this one is its own. */
+function endAfter(milliseconds: number, stop: AbortSignal): AbortSignal {
+  const end = new AbortController();
+  const timer = setTimeout(() => end.abort(), milliseconds);
+  stop.addEventListener('abort', () => {
+    clearTimeout(timer);
+    end.abort(stop.reason);
+  });
+  return end.signal;
+}
+
+/** A pipe may take only a part at once. */
+function writeWhole(fd: number, text: string): void {
+  let rest: Buffer = Buffer.from(text);
+  while (rest.length > 0) rest = rest.subarray(writeSync(fd, rest));
 }

@@ -1,6 +1,7 @@
 /** `nodewright top`: all nodes on one screen, live. */
 import { Command, Option } from 'commander';
 import { Kinds } from '../api/kinds.ts';
+import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { NodeRow } from '../rehearsal/nodeRows.ts';
 import {
   clusterReader,
@@ -24,7 +25,7 @@ interface TopFlags extends ClusterFlags {
   readonly once?: true;
 }
 
-const KINDS = [Kinds.Node, Kinds.Pod, Kinds.NodePool];
+const KINDS: readonly ResourceKind<KubeObject>[] = [Kinds.Node, Kinds.Pod, Kinds.NodePool];
 
 export function topCommand(): Command {
   return withClusterFlags(new Command('top'))
@@ -49,8 +50,8 @@ export function topCommand(): Command {
 async function top(flags: TopFlags): Promise<void> {
   const read = await clusterReader(flags, { kinds: KINDS });
   const { nodeRows } = await import('../rehearsal/nodeRows.ts');
-  const look = async (): Promise<readonly NodeRow[]> => {
-    const { objects, cloud } = await read();
+  const look = async (kinds: typeof KINDS = KINDS): Promise<readonly NodeRow[]> => {
+    const { objects, cloud } = await read({ kinds });
     return nodeRows(objects, cloud);
   };
   const { sort, filter } = flags;
@@ -61,5 +62,7 @@ async function top(flags: TopFlags): Promise<void> {
     return;
   }
   const { runTop } = await import('./topTerminal.ts');
-  await runTop({ look, view, interval: flags.interval?.milliseconds ?? 5_000 });
+  const glance = (): Promise<readonly NodeRow[]> => look([Kinds.Node, Kinds.NodePool]);
+  const interval = flags.interval?.milliseconds ?? 5_000;
+  await runTop({ look: () => look(), view, interval, ...(flags.snapshot === undefined && { glance }) });
 }

@@ -18,9 +18,11 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
+const drawnNow = (output: string): string => output.split('\u001B[H\u001B[J').at(-1) ?? '';
+
 /** The names of the nodes that the last drawing has, from top to bottom. */
 const drawn = (output: string): readonly string[] =>
-  [...(output.split('\u001B[H\u001B[J').at(-1) ?? '').matchAll(/^\S*\b(alpha|beta)\b/gm)].map(([, name = '']) => name);
+  [...drawnNow(output).matchAll(/^\S*\b(alpha|beta)\b/gm)].map(([, name = '']) => name);
 
 it('sorts, filters and ends by keys, and leaves the terminal as it was', { timeout: 3 * PATIENCE }, async () => {
   const words = [process.execPath, '--import', 'tsx', resolve('src/cli/nodewright.ts'), 'top'];
@@ -36,6 +38,8 @@ it('sorts, filters and ends by keys, and leaves the terminal as it was', { timeo
     eventually(what, () => (drawn(output).join() === names.join() ? true : undefined), PATIENCE);
   await shows('both nodes', ['alpha', 'beta']);
   expect(output).toContain('\u001B[?1049h');
+  expect(output).toContain('pods are being read');
+  await eventually('the pods', () => (drawnNow(output).includes('being read') ? undefined : true), PATIENCE);
   child.stdin.write('r');
   await shows('the order turned round', ['beta', 'alpha']);
   child.stdin.write('o');

@@ -7,6 +7,8 @@ import { COLUMNS, topScreen, visibleRows, type TopView } from './topScreen.ts';
 
 export interface TopTerminal {
   readonly look: () => Promise<readonly NodeRow[]>;
+  /** Nodes without what pods ask for, which takes longer to read: shown until the first look is over. */
+  readonly glance?: () => Promise<readonly NodeRow[]>;
   readonly view: TopView;
   /** Milliseconds between two looks. */
   readonly interval: number;
@@ -23,6 +25,7 @@ const FRAME = 7;
 /** Resolves when the user ends it. */
 export async function runTop({
   look,
+  glance,
   view: first,
   interval,
   input = process.stdin,
@@ -63,6 +66,15 @@ export async function runTop({
   output.on('resize', draw);
   const end = new AbortController();
   const follow = async (): Promise<void> => {
+    if (glance !== undefined) {
+      try {
+        rows = await glance();
+        problem = 'pods are being read';
+      } catch (error) {
+        problem = messageOf(error);
+      }
+      if (!end.signal.aborted) draw();
+    }
     while (!end.signal.aborted) {
       try {
         rows = await look();

@@ -36,6 +36,13 @@ export const commandErrors = {
     remedy: () => 'leave them out; `nodewright up --help` has the flags of the local world',
     example: { problems: [{ option: '--cluster-name', sentence: 'the local world decides this itself' }] },
   }),
+  BeforeRecording: entry<{ readonly file: string; readonly asked: string; readonly begin: string }>({
+    exit: 'usage',
+    about: '`nodewright replay --at` was given a time before the snapshot or recording begins.',
+    what: ({ file, asked, begin }) => `${file} begins at ${begin} and knows nothing of ${asked}`,
+    remedy: ({ begin }) => `give a time from ${begin} on`,
+    example: { file: 'cluster.json', asked: '2026-01-30T00:00:00Z', begin: '2026-01-31T12:00:00Z' },
+  }),
   FileUnreadable: entry<{ readonly file: string; readonly purpose: string; readonly problem: string }>({
     exit: 'usage',
     about: 'A file that the command line or an option names cannot be read.',

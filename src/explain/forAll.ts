@@ -3,11 +3,21 @@ import type { Pod } from '../api/kinds.ts';
 import { mergedWith } from '../kube/mergedWith.ts';
 import { mergePatch } from '../kube/mergePatch.ts';
 import { podKey } from '../pods/podKey.ts';
-import type { Solution } from '../solver/problem.ts';
+import type { PlannedNode, PoolOffer, Solution } from '../solver/problem.ts';
 import type { Asked } from '../solver/smallestChange.ts';
+import { Quantity } from '../units/quantity.ts';
+import { quantityOf } from '../units/resources.ts';
+
+export interface OwnPods {
+  readonly pod: Pod;
+  /** Keys of the other pods of the owner. */
+  readonly siblings: ReadonlySet<string>;
+  /** A change of the template brings new pods one after the other, and nodes are bought for each as it comes. */
+  readonly inSteps: boolean;
+}
 
 /** Edits of the pod are made to its siblings too, as their owner would. */
-export function forAll(asked: Asked, pod: Pod, siblings: ReadonlySet<string>): Asked {
+export function forAll(asked: Asked, { pod, siblings, inSteps }: OwnPods): Asked {
   const own = podKey(pod);
   const told = (solution: Solution): Solution => {
     const { unplaced } = solution;
@@ -21,11 +31,63 @@ export function forAll(asked: Asked, pod: Pod, siblings: ReadonlySet<string>): A
     ask: (overlay, options, pools) => {
       const edited = overlay.pods.find((each) => podKey(each) === own);
       const change = edited && mergePatch({ spec: pod.spec }, { spec: edited.spec });
-      const pods =
-        change === undefined
-          ? overlay.pods
-          : overlay.pods.map((each) => (siblings.has(podKey(each)) ? (mergedWith(each, change) as Pod) : each));
-      return told(asked.ask({ ...overlay, pods }, options, pools));
+      if (edited === undefined || change === undefined) return told(asked.ask(overlay, options, pools));
+      const pods = overlay.pods.map((each) => (siblings.has(podKey(each)) ? (mergedWith(each, change) as Pod) : each));
+      const atOnce = told(asked.ask({ ...overlay, pods }, options, pools));
+      const all = [edited, ...pods.filter((each) => siblings.has(podKey(each)))];
+      if (!inSteps || all.length === 1 || atOnce.unplaced.some((each) => each.pod === own)) return atOnce;
+      const others = pods.filter((each) => !all.includes(each));
+      const ask = (each: Pod, offers: readonly PoolOffer[]): Solution =>
+        asked.ask({ ...overlay, pods: [...others, each] }, options, offers);
+      return stepByStep(atOnce, all.slice(0, MOST_STEPS), pools, ask);
     },
   };
+}
+
+/** Pods that are followed one by one. */
+const MOST_STEPS = 8;
+
+/** The plan when each pod comes after nodes were bought for those before it; the same plan where that makes no difference. */
+function stepByStep(
+  atOnce: Solution,
+  pods: readonly Pod[],
+  pools: readonly PoolOffer[],
+  ask: (pod: Pod, pools: readonly PoolOffer[]) => Solution,
+): Solution {
+  if (!pools.some(({ pool }) => Object.keys(pool.spec.limits ?? {}).length > 0)) return atOnce;
+  const own = new Set(pods.map(podKey));
+  const nodes: PlannedNode[] = [];
+  let left = pools;
+  for (const pod of pods) {
+    const { plannedNodes, unplaced } = ask(pod, left);
+    const refused = unplaced.find((each) => each.pod === podKey(pod));
+    if (refused !== undefined) {
+      const first = podKey(pods[0] as Pod);
+      return { ...atOnce, unplaced: [...atOnce.unplaced, { pod: first, reason: refused.reason }] };
+    }
+    const node = plannedNodes.find((each) => each.pods.includes(podKey(pod)));
+    const planned = atOnce.plannedNodes.find((each) => each.pods.includes(podKey(pod)));
+    // The node that is bought first has the room that the plan for all has.
+    if (node === undefined || typeOf(node) === typeOf(planned)) return atOnce;
+    nodes.push(node);
+    left = left.map((offer) => (offer.pool.metadata.name === node.pool ? withoutShare(offer, node) : offer));
+  }
+  const others = atOnce.plannedNodes.filter((node) => !node.pods.some((pod) => own.has(pod)));
+  return { ...atOnce, plannedNodes: [...others, ...nodes] };
+}
+
+const typeOf = (node: PlannedNode | undefined): string | undefined => node?.alternatives[0]?.instanceType;
+
+/** With limits that are lower by what the node takes of them. */
+function withoutShare(offer: PoolOffer, node: PlannedNode): PoolOffer {
+  const { spec } = offer.pool;
+  const capacity = offer.instanceTypes.find(({ name }) => name === typeOf(node))?.capacity ?? {};
+  const limits = Object.fromEntries(
+    Object.entries(spec.limits ?? {}).map(([resource, limit]) => {
+      const share = resource === 'nodes' ? Quantity.fromValue(1) : quantityOf(capacity, resource);
+      const rest = Quantity.parse(String(limit)).subtract(share);
+      return [resource, (rest.compare(Quantity.zero) < 0 ? Quantity.zero : rest).toString()];
+    }),
+  );
+  return { ...offer, pool: { ...offer.pool, spec: { ...spec, limits } } };
 }

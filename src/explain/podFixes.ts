@@ -45,13 +45,25 @@ export function podFix(edits: readonly Edit[], source: PodSource, pools: readonl
     const name = { apiVersion: apiVersionOf(Kinds.NodePool), kind: Kinds.NodePool.kind, name: pool.metadata.name };
     return [{ target: name, type: 'merge', patch }];
   });
-  const ofPod = templatePatches(source, after.pod.spec ?? edited);
+  const isTogether = edits.some(({ change }) => change.kind === 'pod-affinity' && change.relation === 'anti-affinity');
+  const ofPod = templatePatches(isTogether ? atOnce(source) : source, after.pod.spec ?? edited);
   return {
     sentence: edits.map(({ change }) => changeText(change)).join(', and '),
     // The pod first: others that wait for the same pool must not get its room while it is being made.
     patches: [...ofPod, ...ofPools],
   };
 }
+
+/** Old pods that keep away from the new ones would be waited for without end: the owner replaces all of them at once. */
+export function atOnce(source: PodSource): PodSource {
+  if (source.scale) return { ...source, scale: { ...source.scale, down: 0 } };
+  return source.target.kind === 'Deployment' ? { ...source, extra: ALL_AT_ONCE } : source;
+}
+
+/** What lets a Deployment replace all its pods at once. */
+export const ALL_AT_ONCE: Patch['patch'] = {
+  spec: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '100%' } } },
+};
 
 /** What can still change of a pod. */
 const PATCHABLE: readonly string[] = ['tolerations', 'schedulingGates'];

@@ -9,8 +9,12 @@ export type PodChange =
   | { readonly kind: 'drop-resource-claims' }
   /** Pods of the owner no longer keep away from each other; all are made anew. */
   | { readonly kind: 'drop-apartness'; readonly topologyKeys: readonly string[] }
+  /** The rollout of its owner no longer waits for new pods before old ones go. */
+  | { readonly kind: 'replace-at-once' }
   /** The pod keeps its data in its own node's directory instead of the claim. */
   | { readonly kind: 'empty-dir'; readonly claim: string }
+  /** The claim is deleted and created again: its volume is gone. */
+  | { readonly kind: 'remake-claim'; readonly claim: string }
   | { readonly kind: 'claim-class'; readonly claim: string; readonly storageClass: string }
   | { readonly kind: 'ephemeral-class'; readonly volume: string; readonly storageClass: string }
   /** Something that has to be made: no patch does that. */

@@ -15,8 +15,12 @@ export function podChangeText(change: PodChange): string {
       return 'drop its resource claims';
     case 'drop-apartness':
       return `drop the required anti-affinity over ${change.topologyKeys.join(', ')} and make all its pods anew`;
+    case 'replace-at-once':
+      return 'let the rollout replace all old pods at once: they keep away from the new ones';
     case 'empty-dir':
       return `use an emptyDir volume in place of PersistentVolumeClaim ${change.claim}; its data then ends with the pod`;
+    case 'remake-claim':
+      return `delete PersistentVolumeClaim ${change.claim} and create it again, with a new and empty volume`;
     case 'claim-class':
       return `give PersistentVolumeClaim ${change.claim} the StorageClass ${change.storageClass}`;
     case 'ephemeral-class':

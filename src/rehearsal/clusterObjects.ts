@@ -32,6 +32,14 @@ export const LOOP_KINDS: readonly AnyKind[] = [
   Kinds.VolumeAttachment,
 ];
 
+/** What owns pods, and may be patched. */
+export const WORKLOADS: readonly AnyKind[] = [
+  Kinds.Deployment,
+  Kinds.ReplicaSet,
+  Kinds.StatefulSet,
+  Kinds.ReplicationController,
+];
+
 /** Kinds that loops can do without where reading them is forbidden. */
 const OPTIONAL: readonly AnyKind[] = [Kinds.LimitRange];
 

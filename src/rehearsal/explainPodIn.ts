@@ -1,13 +1,17 @@
 /** Asks a rehearsal about one pod: why it waits or where it goes, and what would give it a place. */
-import { Kinds, type DaemonSet, type Pod } from '../api/kinds.ts';
+import { Kinds, type DaemonSet, type PersistentVolumeClaim, type Pod } from '../api/kinds.ts';
 import { apiVersionOf } from '../api/object.ts';
 import { explainPod, type PodAnswer } from '../explain/explainPod.ts';
+import { comingPods } from '../explain/comingPods.ts';
 import { forAll } from '../explain/forAll.ts';
 import type { PodSource } from '../explain/podFixes.ts';
-import { barredPools, podProposals, type Obstacle, type PodPicture } from '../explain/podProposals.ts';
+import type { PodPicture } from '../explain/podProposal.ts';
+import { podProposals, type Obstacle } from '../explain/podProposals.ts';
+import { barredPools } from '../explain/poolProposals.ts';
 import { ownerOf } from '../explain/nodeWorkloads.ts';
 import { podSource } from '../explain/podSource.ts';
 import { mergedByTarget } from '../explain/proposal.ts';
+import { isNotFound } from '../kube/errors.ts';
 import type { Kube } from '../kube/kube.ts';
 import { remadeText } from '../ledger/changeText.ts';
 import type { ExplainedFix, Explanation } from '../ledger/explanation.ts';
@@ -39,7 +43,8 @@ export async function explainPodIn(rehearsal: Rehearsal, ref: PodRef, kube: Kube
   if (pod === undefined) return undefined;
   const source = await podSource(kube, pod, objectsOf(rehearsal.objects, Kinds.Pod));
   const siblings = siblingsOf(rehearsal, pod);
-  const around = { source, siblings, kube, rehearsals: { left: MOST_REHEARSALS } };
+  const coming = await comingPods(kube, objectsOf(rehearsal.objects, Kinds.Pod), ownerOf(pod));
+  const around = { source, siblings, coming, kube, rehearsals: { left: MOST_REHEARSALS } };
   let answer = await answerOf(rehearsal, pod, around, MOST_ROUNDS);
   if (answer.obstacle !== undefined && siblings.length > 0 && !answer.fixes.some(isApplicable)) {
     answer = await answerOf(
@@ -58,6 +63,8 @@ interface Surroundings {
   readonly source: PodSource;
   /** Other pods of the same owner. */
   readonly siblings: readonly Pod[];
+  /** Pods of other owners that are about to be made. */
+  readonly coming: readonly Pod[];
   readonly kube: Kube;
   /** How many more may be made; counted down. */
   readonly rehearsals: { left: number };
@@ -73,7 +80,9 @@ function siblingsOf({ objects }: Rehearsal, pod: Pod): readonly Pod[] {
 
 /** With a word about what has to be made again. */
 function told(fix: ExplainedFix, { target }: PodSource): ExplainedFix {
-  const isRemade = fix.patches.some(({ type }) => type === 'create');
+  const isRemade = fix.patches.some(
+    (each) => each.type === 'create' && each.target.name === target.name && each.target.kind === target.kind,
+  );
   return isRemade ? { ...fix, sentence: remadeText(target, fix.sentence) } : fix;
 }
 
@@ -81,8 +90,8 @@ const isApplicable = ({ patches }: ExplainedFix): boolean => patches.length > 0;
 
 /** Where the solver knows no change that helps, others are rehearsed, each with what is then in the way. */
 async function answerOf(rehearsal: Rehearsal, pod: Pod, around: Surroundings, rounds: number): Promise<PodAnswer> {
-  const { source, siblings } = around;
-  const answer = explainPod({ ...questionOf(rehearsal, pod, siblings, rounds < MOST_ROUNDS), pod, source });
+  const { source } = around;
+  const answer = explainPod({ ...questionOf(rehearsal, pod, around, rounds < MOST_ROUNDS), pod, source });
   if (answer.obstacle === undefined || rounds === 0) return answer;
   if (rounds === MOST_ROUNDS && !isNear(answer.obstacle)) {
     const barred = await answerOfBarredPool(rehearsal, pod, around, answer);
@@ -177,7 +186,12 @@ function joined(
 }
 
 /** After a change the pod counts as placed only when the siblings that wait are. */
-function questionOf({ moment }: Rehearsal, pod: Pod, siblings: readonly Pod[], isAfterChange: boolean) {
+function questionOf(
+  { moment }: Rehearsal,
+  pod: Pod,
+  { source, siblings, coming }: Surroundings,
+  isAfterChange: boolean,
+) {
   const { demand } = moment;
   const overlay = { pods: demand.waiting };
   const options = { explainChoices: false };
@@ -190,7 +204,8 @@ function questionOf({ moment }: Rehearsal, pod: Pod, siblings: readonly Pod[], i
     solution: moment.ask(overlay, options),
     ask: (...question) => moment.ask(...question),
   };
-  const askedForAll = forAll(alone, pod, new Set(siblings.map(podKey)));
+  const own = { pod, siblings: new Set(siblings.map(podKey)), inSteps: source.target.kind === 'Deployment' };
+  const askedForAll = forAll(coming.length === 0 ? alone : withPods(alone, coming), own);
   return {
     ...(objection && { objection }),
     ...(promise && { promisedClaim: promise[0] }),
@@ -199,12 +214,38 @@ function questionOf({ moment }: Rehearsal, pod: Pod, siblings: readonly Pod[], i
   };
 }
 
+/** The same question with other pods that want room. */
+function withPods(asked: Asked, more: readonly Pod[]): Asked {
+  const overlay = { ...asked.overlay, pods: [...asked.overlay.pods, ...more] };
+  return { ...asked, overlay, solution: asked.ask(overlay, asked.options, asked.pools) };
+}
+
+/** As they are on the server. */
+async function claimsOf({ metadata, spec }: Pod, kube: Kube): Promise<readonly PersistentVolumeClaim[]> {
+  const { namespace = 'default' } = metadata;
+  const names = (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
+    return ephemeral ? [`${metadata.name}-${name}`] : [];
+  });
+  const found = await Promise.all(
+    names.slice(0, MOST_TRIES).map(async (name): Promise<PersistentVolumeClaim[]> => {
+      try {
+        return [await kube.get(Kinds.PersistentVolumeClaim, { namespace, name })];
+      } catch (error) {
+        if (isNotFound(error)) return [];
+        throw error;
+      }
+    }),
+  );
+  return found.flat();
+}
+
 async function pictureOf(
   { world, pass, moment }: Rehearsal,
   pod: Pod,
-  { source, siblings, kube }: Surroundings,
+  { source, siblings, coming, kube }: Surroundings,
 ): Promise<PodPicture> {
-  const { nodePools, nodeClasses, storageClasses, volumeClaims, daemonSets } = world.informers;
+  const { nodePools, nodeClasses, storageClasses, daemonSets } = world.informers;
   const poolNodes = new Map<string, number>();
   for (const { nodePool = '', claim } of pass.views) {
     if (claim !== undefined) poolNodes.set(nodePool, (poolNodes.get(nodePool) ?? 0) + 1);
@@ -218,14 +259,14 @@ async function pictureOf(
   return {
     pod,
     siblings,
-    waitingPods: moment.demand.waiting.length,
+    waitingPods: moment.demand.waiting.length + coming.length,
     source,
     pools: [...nodePools.store.list()],
     nodeClasses: nodeClasses.flatMap(({ kind, informer }) =>
       [...informer.store.list()].map((object) => ({ ...object, kind: kind.kind, apiVersion: apiVersionOf(kind) })),
     ),
     storageClasses: [...storageClasses.store.list()],
-    volumeClaims: [...volumeClaims.store.list()],
+    volumeClaims: await claimsOf(pod, kube),
     daemonSets: stored,
     poolNodes,
     cheapestType: (name) => {

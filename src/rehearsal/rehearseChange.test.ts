@@ -14,6 +14,7 @@ import { kindKey, objectsOf, type ClusterObjects } from './clusterObjects.ts';
 import { decisionsOf } from './decisionsOf.ts';
 import { rehearse } from './rehearse.ts';
 import { rehearseChange } from './rehearseChange.ts';
+import { HashedNames } from './hashedNames.ts';
 import { formatSnapshot, parseSnapshot, withoutSecretFields } from './snapshotFile.ts';
 
 const TYPES = [testType('t2', 2, 4, 0.1), testType('t8', 8, 16, 0.36)];
@@ -182,14 +183,14 @@ describe('a snapshot', () => {
     const { objects } = cluster();
     const decide = async (from: ClusterObjects): Promise<string> =>
       JSON.stringify(decisionsOf(await rehearse({ objects: from, cloud })));
-    const saved = parseSnapshot(formatSnapshot(objects, { hashNames: false }));
+    const saved = parseSnapshot(formatSnapshot(objects));
     expect(saved && (await decide(saved))).toBe(await decide(objects));
     expect(await decide(saved ?? objects)).toContain('"nodeClaim":"a"');
   });
 
   it('with hashed names tells no name, and decides alike', async () => {
     const { objects } = cluster();
-    const text = formatSnapshot(objects, { hashNames: true });
+    const text = formatSnapshot(objects, new HashedNames());
     expect(text).not.toMatch(/"p-a"|"name":"a"/);
     const saved = parseSnapshot(text);
     const fates = async (from: ClusterObjects) =>

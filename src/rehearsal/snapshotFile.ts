@@ -1,9 +1,8 @@
 /** A cluster as a file: what loops read of it, without anything that might be secret. */
-import { createHash } from 'node:crypto';
-import { Kinds } from '../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import { trimFor } from '../kube/trim.ts';
-import { kindKey, LOOP_KINDS, type ClusterObjects } from './clusterObjects.ts';
+import { LOOP_KINDS, WORKLOADS, type ClusterObjects } from './clusterObjects.ts';
+import type { HashedNames } from './hashedNames.ts';
 
 /** Rises when an older version could not read what a newer one writes. */
 const VERSION = 1;
@@ -17,13 +16,6 @@ interface SnapshotFile {
   /** Objects by `plural.group`. */
   readonly kinds: Readonly<Record<string, readonly KubeObject[]>>;
 }
-
-const WORKLOADS: readonly ResourceKind<KubeObject>[] = [
-  Kinds.Deployment,
-  Kinds.ReplicaSet,
-  Kinds.StatefulSet,
-  Kinds.ReplicationController,
-];
 
 /** What is read for a snapshot, beside the node classes: what loops read, and the owners that fixes patch. */
 export const SNAPSHOT_KINDS: readonly ResourceKind<KubeObject>[] = [...LOOP_KINDS, ...WORKLOADS];
@@ -43,6 +35,7 @@ const DROPPED: ReadonlySet<string> = new Set([
   'command',
   'args',
   'imagePullSecrets',
+  'generateName',
 ]);
 
 /** What a snapshot keeps of an object. */
@@ -72,21 +65,18 @@ function keptOfContainer(container: unknown): unknown {
   return Object.fromEntries(Object.entries(container as object).filter(([key]) => KEPT_OF_CONTAINER.includes(key)));
 }
 
-export interface SnapshotOptions {
-  /** Names of nodes, pods, namespaces, workloads and budgets become hashes. */
-  readonly hashNames: boolean;
-}
-
-export function formatSnapshot({ time, kinds }: ClusterObjects, { hashNames }: SnapshotOptions): string {
+/** One line. Without names, they stay as they are. */
+export function formatSnapshot({ time, kinds }: ClusterObjects, names?: HashedNames): string {
   const sorted = [...kinds]
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([key, objects]): [string, readonly KubeObject[]] => [key, [...objects].sort(byName)]);
-  const named = hashNames ? hashed(sorted) : sorted;
+  for (const [key, objects] of sorted) names?.learn(key, objects);
+  const named = names === undefined ? sorted : sorted.map(([key, objects]) => [key, names.renamed(key, objects)]);
   const file: SnapshotFile = {
     format: FORMAT,
     version: VERSION,
     time: new Date(time).toISOString(),
-    kinds: Object.fromEntries(named),
+    kinds: Object.fromEntries(named) as SnapshotFile['kinds'],
   };
   return `${JSON.stringify(file)}\n`;
 }
@@ -109,44 +99,3 @@ const byName = (left: KubeObject, right: KubeObject): number => {
   const key = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
   return key(left) < key(right) ? -1 : 1;
 };
-
-/** Kinds whose names are hashed when asked. */
-const PRIVATE: ReadonlySet<string> = new Set(
-  [
-    Kinds.Node,
-    Kinds.NodeClaim,
-    Kinds.Pod,
-    Kinds.Namespace,
-    Kinds.PodDisruptionBudget,
-    Kinds.DaemonSet,
-    Kinds.PersistentVolume,
-    Kinds.PersistentVolumeClaim,
-    ...WORKLOADS,
-  ].map(kindKey),
-);
-
-/** The same name becomes the same hash wherever it stands alone, so that references and selectors still hold. */
-function hashed(kinds: readonly [string, readonly KubeObject[]][]): readonly [string, readonly KubeObject[]][] {
-  const names = new Map<string, string>();
-  // A namespace may be called as a pool is, and the pool keeps its name.
-  const open = new Set(
-    kinds.flatMap(([key, objects]) => (PRIVATE.has(key) ? [] : objects.map(({ metadata }) => metadata.name))),
-  );
-  for (const [key, objects] of kinds) {
-    if (!PRIVATE.has(key)) continue;
-    for (const { metadata } of objects) {
-      for (const name of [metadata.name, metadata.namespace ?? '']) {
-        if (name !== '' && !open.has(name)) names.set(name, hashOf(name));
-      }
-    }
-  }
-  const rename = (value: unknown): unknown => {
-    if (typeof value === 'string') return names.get(value) ?? value;
-    if (Array.isArray(value)) return value.map(rename);
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, rename(field)]));
-  };
-  return kinds.map(([key, objects]) => [key, PRIVATE.has(key) ? (rename(objects) as readonly KubeObject[]) : objects]);
-}
-
-const hashOf = (name: string): string => `n-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`;

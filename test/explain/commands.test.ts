@@ -2,14 +2,15 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Kinds } from '../../src/api/kinds.ts';
 import { parseYaml } from '../../src/api/yaml/parseYaml.ts';
 import type { ChangeReport } from '../../src/ledger/changeReport.ts';
 import type { Explanation } from '../../src/ledger/explanation.ts';
 import type { Decisions } from '../../src/rehearsal/decisionsOf.ts';
 import { VirtualAks } from '../fixtures/engine/virtualAks.ts';
-import { nodewright, nodewrightElsewhere } from './commandRun.ts';
+import { nodewrightElsewhere } from './commandProcess.ts';
+import { nodewright } from './commandRun.ts';
 
 /** Milliseconds: processes start slowly on a busy machine. */
 const PATIENCE = 1_200_000;
@@ -163,7 +164,7 @@ spec:
   it('ask before they apply a fix, and the fix lets the pod run', async () => {
     const name = await stuckPod();
     const args = ['explain', 'pod', name, '-n', 'default', '--apply', '--kubeconfig', 'kubeconfig'];
-    const refused = await nodewrightElsewhere(folder, args, 'n\n');
+    const refused = await nodewrightElsewhere(folder, args, { stdin: 'n\n' });
     expect(refused).toMatchObject({ code: 0 });
     expect(refused.stderr).toContain('drop example.com/team=red from nodeSelector? [y/N]');
     expect(refused.stderr).not.toContain('patched');
@@ -174,5 +175,31 @@ spec:
     await aks.advance(5 * MINUTE);
     expect((await podsOf('stuck')).map(({ status }) => status?.phase)).toEqual(['Running']);
     expect((await live('explain', 'pod', await stuckPod(), '--apply', '--yes')).code).toBe(1);
+  });
+
+  it('record what changes, with names as hashes where asked, and replay it', async () => {
+    const recordedText = (): Promise<string> => readFile(file('recording.json'), 'utf8').catch(() => '');
+    const waitFor = (what: RegExp) =>
+      vi.waitFor(async () => expect(await recordedText()).toMatch(what), { timeout: PATIENCE, interval: 100 });
+    const change = async (): Promise<void> => {
+      await waitFor(/^./);
+      await deploy('late', {});
+      await aks.advance(MINUTE);
+      await aks.kube.delete(Kinds.Deployment, { name: 'late', namespace: 'default' });
+      await waitFor(/"kind":"deployments.apps","namespace":"[^"]*","name":"[^"]*"}\n/);
+    };
+    const { code: ended } = await nodewrightElsewhere(
+      folder,
+      ['snapshot', 'save', 'recording.json', '--for', '1h', '--hash-names', '--kubeconfig', 'kubeconfig'],
+      { interrupted: change() },
+    );
+    expect(ended).toBe(0);
+    const [start = '', ...changes] = (await readFile(file('recording.json'), 'utf8')).trimEnd().split('\n');
+    expect((await stat(file('recording.json'))).mode & 0o777).toBe(0o600);
+    expect(start).not.toMatch(/(stuck|web)-/);
+    expect(changes.join()).not.toMatch(/\blate-/);
+    const { code, stdout } = await nodewright('replay', file('recording.json'), '-o', 'json');
+    expect(code).toBe(0);
+    expect((JSON.parse(stdout) as { moments: readonly Decisions[] }).moments.length).toBeGreaterThan(1);
   });
 });

@@ -21,12 +21,12 @@ import {
   type ReadingOptions,
 } from '../../rehearsal/clusterObjects.ts';
 import { objectsKube } from '../../rehearsal/objectsKube.ts';
-import { parseSnapshot } from '../../rehearsal/snapshotFile.ts';
+import { endOf, parseRecording, statesAt, type Recording } from '../../rehearsal/recording.ts';
 import { catalogueCloud, type CatalogueCloudOptions } from './catalogueCloud.ts';
 import { missingKinds } from './missingKinds.ts';
 import { startError } from './startError.ts';
 
-const NODE_CLASSES: readonly ResourceKind<KubeObject>[] = [Kinds.AKSNodeClass, Kinds.KWOKNodeClass];
+export const NODE_CLASSES: readonly ResourceKind<KubeObject>[] = [Kinds.AKSNodeClass, Kinds.KWOKNodeClass];
 
 export interface Connection {
   readonly kube: Kube;
@@ -41,6 +41,8 @@ export interface ClusterSource {
   readonly cloud: CloudProvider;
   /** Answers for kinds that loops do not read, such as the owners of pods. */
   readonly kube: Kube;
+  /** What the file holds; of a file only. */
+  readonly recording?: Recording;
 }
 
 export type CatalogueChoice = Omit<CatalogueCloudOptions, 'nodeClasses'>;
@@ -65,7 +67,8 @@ export interface ReadingChoice extends Pick<ReadingOptions, 'keep'> {
 
 /** The cluster that a snapshot file holds. */
 export function snapshotSource(file: string, text: string, catalogue: CatalogueChoice): ClusterSource {
-  const objects = parseSnapshot(text);
+  const recording = parseRecording(text);
+  const [objects] = recording === undefined ? [] : statesAt(recording, [endOf(recording)]);
   if (objects === undefined) {
     throw new NodewrightError('FileInvalid', {
       file,
@@ -74,7 +77,12 @@ export function snapshotSource(file: string, text: string, catalogue: CatalogueC
     });
   }
   const nodeClasses = NODE_CLASSES.filter((kind) => objects.kinds.has(kindKey(kind)));
-  return { objects, cloud: cloudOf(objects, nodeClasses, catalogue), kube: objectsKube(objects) };
+  return {
+    objects,
+    cloud: cloudOf(objects, nodeClasses, catalogue),
+    kube: objectsKube(objects),
+    ...(recording && { recording }),
+  };
 }
 
 /** Reads the cluster once. Fails where a kind is missing or must not be read. */

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../api/object.ts';
 import { InvariantError } from '../../errors/invariantError.ts';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
+import { isNotFound } from '../../kube/errors.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { ExplainedFix, Explanation, Patch } from '../../ledger/explanation.ts';
 import { kindOf } from '../../rehearsal/applyPatches.ts';
@@ -57,9 +58,27 @@ export async function applyFix(
     if (at > 0) await pause();
     const ref = { name, namespace };
     if (type === 'merge') await kube.patch(kind, ref, { type, body: patch });
-    else if (type === 'delete') await kube.delete(kind, ref, { propagationPolicy: 'Background' });
-    else await kube.create(kind, patch as unknown as KubeObject);
+    else if (type === 'delete') {
+      await kube.delete(kind, ref, { propagationPolicy: 'Background' });
+      await gone(() => kube.get(kind, ref), pause);
+    } else await kube.create(kind, patch as unknown as KubeObject);
     done.push(`${target.kind.toLowerCase()}/${name} ${DONE[type]}`);
   }
   return done;
+}
+
+/** Looks at an object that was deleted, while finalizers or the end of its containers hold it. */
+const MOST_LOOKS = 120;
+
+/** Its name is free. When it never is, the API server says why it does not take another of that name. */
+async function gone(look: () => Promise<unknown>, pause: () => Promise<void>): Promise<void> {
+  for (let looks = 0; looks < MOST_LOOKS; looks++) {
+    try {
+      await look();
+    } catch (error) {
+      if (isNotFound(error)) return;
+      throw error;
+    }
+    await pause();
+  }
 }

@@ -1,0 +1,99 @@
+/** Changes of pools that pods are not planned for as they are: another node class, another node of a static pool. */
+import { findCondition } from '../api/conditions.ts';
+import { NodePoolConditions, READY } from '../api/conditionTypes.ts';
+import type { NodePool } from '../api/kinds/nodePool.ts';
+import { Labels } from '../api/labels.ts';
+import type { KubeObject } from '../api/object.ts';
+import { podChangeText } from '../ledger/podChangeText.ts';
+import type { PodState } from '../ledger/podStateText.ts';
+import { waiting, type PodPicture, type PodProposal } from './podProposal.ts';
+import { patchOf, poolTarget } from './proposal.ts';
+
+/** A pool whose class keeps nodes from being bought from it, and what would change that. */
+export interface BarredPool {
+  readonly pool: string;
+  readonly state: PodState;
+  readonly proposals: readonly PodProposal[];
+}
+
+export function barredPools(picture: PodPicture): readonly BarredPool[] {
+  return picture.pools.flatMap((pool): BarredPool[] => {
+    const { name } = pool.metadata;
+    const { template, replicas } = pool.spec;
+    const proposals = replicas === undefined ? unusablePool(pool, picture) : [];
+    if (proposals.length === 0) return [];
+    const { kind, name: ofClass } = template.spec.nodeClassRef;
+    const { message = '' } = findCondition(pool, NodePoolConditions.nodeClassReady) ?? {};
+    const state: PodState = { kind: 'node-class', nodePool: name, nodeClass: `${kind}/${ofClass}`, message };
+    return [{ pool: name, state, proposals }];
+  });
+}
+
+/** A pool that pods are not planned for as it is: another class for it, or another node of a static one. */
+export function unusablePool(pool: NodePool, picture: PodPicture): readonly PodProposal[] {
+  const { pod, source, nodeClasses } = picture;
+  const { metadata, spec, status } = pool;
+  const { name } = metadata;
+  if (metadata.deletionTimestamp !== undefined) return [];
+  const conditions = status?.conditions ?? [];
+  const bad = conditions.filter(({ type, status: state }) => type !== READY && state === 'False');
+  const proposals: PodProposal[] = [];
+  const { group, kind, name: from } = spec.template.spec.nodeClassRef;
+  if (bad.length === 1 && bad[0]?.type === NodePoolConditions.nodeClassReady) {
+    const others = nodeClasses.filter(
+      (each) => each.kind === kind && each.apiVersion?.startsWith(`${group}/`) === true && isReady(each),
+    );
+    const repaired = conditions.map((each) =>
+      each.type === READY || each.type === NodePoolConditions.nodeClassReady ? { ...each, status: 'True' } : each,
+    );
+    for (const { metadata: to } of others.slice(0, 2)) {
+      const patch = { spec: { template: { spec: { nodeClassRef: { name: to.name } } } } };
+      proposals.push({
+        sentence: podChangeText({ kind: 'node-class', pool: name, from, to: to.name }),
+        patches: [patchOf(poolTarget(name), patch)],
+        effects: [patchOf(poolTarget(name), { status: { conditions: repaired } })],
+        source,
+      });
+    }
+  }
+  if (spec.replicas !== undefined && bad.length === 0) proposals.push(...moreReplicas(pool, spec.replicas, picture));
+  return pod.metadata.deletionTimestamp === undefined ? proposals : [];
+}
+
+/** Nodes that a pool is made to grow by at once. */
+const MOST_REPLICAS = 20;
+
+/** As many more nodes of a static pool as the pods of the owner that wait may need. */
+function moreReplicas(pool: NodePool, from: number, picture: PodPicture): readonly PodProposal[] {
+  const { source, poolNodes, siblings } = picture;
+  const { metadata, spec } = pool;
+  const { name } = metadata;
+  // Others may take the first.
+  const ownPods = waiting(siblings).length + 1;
+  const most = Math.min(MOST_REPLICAS, Math.max(picture.waitingPods, ownPods));
+  const type = picture.cheapestType(name);
+  const requirements = [
+    ...spec.template.spec.requirements.filter(({ key }) => key !== Labels.instanceType),
+    ...(type === undefined ? [] : [{ key: Labels.instanceType, operator: 'In', values: [type] }]),
+  ];
+  const template = { spec: { requirements } };
+  return [...new Set([1, ownPods, most])].map((more) => {
+    const nodes = Math.max(from, poolNodes.get(name) ?? 0) + more;
+    return {
+      sentence: podChangeText({ kind: 'replicas', pool: name, from, to: from + more }),
+      patches: [patchOf(poolTarget(name), { spec: { replicas: from + more } })],
+      // As if the pool grew for pods, by these nodes.
+      effects: [patchOf(poolTarget(name), { spec: { replicas: null, limits: { nodes: String(nodes) }, template } })],
+      source,
+    };
+  });
+}
+
+function isReady(object: KubeObject): boolean {
+  const { conditions = [] } =
+    (object as { status?: { conditions?: readonly { type: string; status: string }[] } }).status ?? {};
+  return (
+    object.metadata.deletionTimestamp === undefined &&
+    conditions.some(({ type, status }) => type === READY && status === 'True')
+  );
+}

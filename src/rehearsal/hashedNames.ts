@@ -1,0 +1,65 @@
+/** Names of a cluster as hashes: the same name becomes the same hash wherever it stands alone, so that references still hold. */
+import { createHash } from 'node:crypto';
+import { Kinds } from '../api/kinds.ts';
+import type { KubeObject } from '../api/object.ts';
+import { kindKey, WORKLOADS } from './clusterObjects.ts';
+
+/** Kinds whose names are hashed. */
+const PRIVATE: ReadonlySet<string> = new Set(
+  [
+    Kinds.Node,
+    Kinds.NodeClaim,
+    Kinds.Pod,
+    Kinds.Namespace,
+    Kinds.PodDisruptionBudget,
+    Kinds.DaemonSet,
+    Kinds.PersistentVolume,
+    Kinds.PersistentVolumeClaim,
+    ...WORKLOADS,
+  ].map(kindKey),
+);
+
+export class HashedNames {
+  private readonly hashes = new Map<string, string>();
+  /** A namespace may be called as a pool is, and the pool keeps its name. */
+  private readonly open = new Set<string>();
+
+  /** All objects have to be known before the first of them is renamed. */
+  learn(key: string, objects: readonly KubeObject[]): void {
+    for (const { metadata } of objects) {
+      if (!PRIVATE.has(key)) this.open.add(metadata.name);
+      // Of some owners, such as Jobs, nothing but the name is known.
+      const owners = (metadata.ownerReferences ?? []).map(({ name }) => name);
+      const own = PRIVATE.has(key) ? [metadata.name, metadata.namespace ?? '', ...owners] : [];
+      for (const name of own) this.hashes.set(name, hashOf(name));
+    }
+  }
+
+  renamed<T extends KubeObject>(key: string, objects: readonly T[]): readonly T[] {
+    return PRIVATE.has(key) ? (this.rename(objects, '') as readonly T[]) : objects;
+  }
+
+  /** The name of an object of the kind, or of its namespace. */
+  nameOf(key: string, name: string): string {
+    return PRIVATE.has(key) ? this.hashOf(name) : name;
+  }
+
+  private rename(value: unknown, field: string): unknown {
+    if (typeof value === 'string') {
+      return SENTENCES.has(field) ? value.replace(WORD, (word) => this.hashOf(word)) : this.hashOf(value);
+    }
+    if (Array.isArray(value)) return value.map((each) => this.rename(each, field));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.rename(each, key)]));
+  }
+
+  private hashOf(name: string): string {
+    return name === '' || this.open.has(name) ? name : (this.hashes.get(name) ?? name);
+  }
+}
+
+/** Fields in which names stand among other words. */
+const SENTENCES: ReadonlySet<string> = new Set(['providerID', 'message', 'volumeHandle']);
+const WORD = /[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?/g;
+
+const hashOf = (name: string): string => `n-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`;

@@ -1,0 +1,70 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Kinds } from '../../src/api/kinds.ts';
+import { ProvingGround } from '../fixtures/explain/provingGround.ts';
+import { poolSpec } from '../fixtures/engine/workbench.ts';
+import { proveCluster } from './proof.ts';
+
+const MINUTE = 60_000;
+
+describe('fixes that need more than one thought', { timeout: 600_000 }, () => {
+  let ground: ProvingGround | undefined;
+  afterEach(async () => {
+    await ground?.stop();
+    ground = undefined;
+  });
+
+  it.each([
+    ['a StatefulSet whose next pods take the room; limits behind too few types', 'proof-88'],
+    ['a StatefulSet that starts beside a static pool', 'proof-123'],
+    ['a rollout that buys a node for each pod as it comes', 'proof-167'],
+    ['a rollout whose old pods keep away from the new ones', 'proof-178'],
+  ])('hold for %s', async (_, seed) => {
+    const verdicts = await proveCluster(seed);
+    expect(verdicts.length).toBeGreaterThan(0);
+    expect(verdicts.filter(({ outcome }) => outcome !== 'flipped' && outcome !== 'waits')).toEqual([]);
+  });
+
+  it('make a claim again whose volume is lost', async () => {
+    ground = await ProvingGround.start('lost claim');
+    const { kube } = ground;
+    await kube.create(Kinds.NodePool, { metadata: { name: 'default' }, spec: poolSpec() });
+    await kube.create(Kinds.PersistentVolumeClaim, {
+      metadata: { name: 'data', namespace: 'default' },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        resources: { requests: { storage: '1Gi' } },
+        storageClassName: 'managed-csi',
+        volumeName: 'gone',
+      },
+    });
+    await kube.patch(
+      Kinds.PersistentVolumeClaim,
+      { name: 'data', namespace: 'default' },
+      { type: 'merge', body: { status: { phase: 'Lost' } } },
+      { subresource: 'status' },
+    );
+    const labels = { app: 'db' };
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
+    const containers = [{ name: 'main', image: 'db', resources: { requests: { cpu: '500m' } } }];
+    await kube.create(Kinds.Deployment, {
+      metadata: { name: 'db', namespace: 'default' },
+      spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers, volumes } } },
+    });
+    await ground.advance(2 * MINUTE);
+    const [pod] = await ground.pods();
+    const { constraint, sentence, fixes } = await ground.explain({
+      kind: 'pod',
+      name: pod?.metadata.name ?? '',
+      namespace: 'default',
+    });
+    expect({ constraint, sentence }).toEqual({
+      constraint: 'volume-claim',
+      sentence: 'PersistentVolumeClaim "data" has lost its volume',
+    });
+    const [fix] = fixes;
+    expect(fix?.sentence).toBe('delete PersistentVolumeClaim data and create it again, with a new and empty volume');
+    if (fix) await ground.apply(fix);
+    await ground.advance(10 * MINUTE);
+    expect((await ground.pods()).map(({ status }) => status?.phase)).toEqual(['Running']);
+  });
+});
