@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/clients/**/*.test.ts'],
-    // One world and one client at a time.
-    fileParallelism: false,
+    // Each file has a world of its own, and waits for its clients and clusters more than it works.
+    maxWorkers: 2,
     testTimeout: 600_000,
     hookTimeout: 180_000,
   },
