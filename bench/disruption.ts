@@ -3,15 +3,23 @@
  * takes, and how many pods have to move for it. On a real control plane with the program as it ships, or with
  * `--simulated` the same on a virtual clock.
  */
+import { builtPeer } from './peers/builtPeer.ts';
 import { missed } from './disruption/judge.ts';
 import { month } from './disruption/month.ts';
 import { passes } from './disruption/passes.ts';
 import type { StartPlane } from './disruption/plane.ts';
 import { realPlane } from './disruption/realPlane.ts';
 import { simulatedPlane } from './disruption/simulatedPlane.ts';
-import { storiesOf } from './disruption/stories.ts';
+import { storiesOf, type Story } from './disruption/stories.ts';
 import { tell } from './disruption/tell.ts';
 import type { Bench, BenchTable } from './runner.ts';
+
+interface Play {
+  readonly story: Story;
+  /** Whose program runs. */
+  readonly by: string;
+  readonly start: StartPlane;
+}
 
 const SEED = 'leave';
 const round = (value: number, digits = 2): number => Number(value.toFixed(digits));
@@ -34,7 +42,7 @@ export const bench: Bench = {
     .map(({ name }) => name)
     .join(
       ', ',
-    )}: on a real control plane; --simulated [--no-hints] [--seeds=n] [--commands]; --passes [--large]; month [--nodes=n] [--days=n] [--step=hours]`,
+    )}: on a real control plane [--peer]; --simulated [--no-hints] [--seeds=n] [--commands]; --passes [--large]; month [--nodes=n] [--days=n] [--step=hours]`,
   async run(flags): Promise<BenchTable> {
     if (flags.includes('--passes'))
       return passes(flags.includes('--large') ? [100, 1_000, 2_000, 5_000] : [100, 1_000, 2_000]);
@@ -49,17 +57,26 @@ export const bench: Bench = {
     const simulated = flags.includes('--simulated');
     const rows: (readonly (string | number)[])[] = [];
     const notes = new Map<string, string>();
+    const peer = flags.includes('--peer') && !simulated ? await builtPeer('karpenter-kwok', console.error) : undefined;
+    if (typeof peer === 'string') notes.set('peer', peer);
     for (const seed of seedsOf(flags)) {
       const start: StartPlane = simulated
         ? () => simulatedPlane({ seed, hints: !flags.includes('--no-hints') })
-        : realPlane;
-      for (const story of storiesOf(seed)) {
-        if (names.length > 0 && !names.includes(story.name)) continue;
-        notes.set(story.name, `${story.name}: ${story.title}`);
-        const { outcome, nodes, commands } = await tell(story, start);
+        : () => realPlane();
+      const plays = storiesOf(seed)
+        .filter(({ name }) => names.length === 0 || names.includes(name))
+        .flatMap((story): readonly Play[] => {
+          notes.set(story.name, `${story.name}: ${story.title}`);
+          const own = { story, by: 'nodewright', start };
+          if (peer === undefined || typeof peer === 'string') return [own];
+          return [own, { story, by: 'Karpenter', start: () => realPlane(peer.program) }];
+        });
+      for (const { story, by, start: begin } of plays) {
+        const { outcome, nodes, commands } = await tell(story, begin);
         if (flags.includes('--commands')) console.log([story.name, ...commands].join('\n  '));
         const row = [
           story.name,
+          by,
           round(outcome.cost, 3),
           round(outcome.settled, 0),
           round(outcome.billOverTime, 3),
@@ -82,6 +99,7 @@ export const bench: Bench = {
       title: `disruption on a ${simulated ? 'simulated' : 'real'} control plane`,
       columns: [
         'story',
+        'by',
         'cost / bound',
         'settled s',
         'bill over time / bound',

@@ -1,12 +1,21 @@
 /** What a cluster costs and does over time, as seen from its API server: bill, launches, and when it last changed. */
 import { Kinds, type Node, type Pod } from '../../src/api/kinds.ts';
-import { Annotations, Taints } from '../../src/api/labels.ts';
+import { Annotations, Labels, Taints } from '../../src/api/labels.ts';
 import type { Clock } from '../../src/clock/clock.ts';
 import { Informers } from '../../src/kube/informer.ts';
-import { KwokLabels } from '../../src/kwok/kwokLabels.ts';
+import { priceOf } from '../../src/disruption/costs.ts';
+import { typesByName } from '../../src/disruption/candidate.ts';
+import { defaultCatalogue } from '../../src/kwok/defaultCatalogue.ts';
 import type { Plane } from './plane.ts';
 
 const FIVE_MINUTES = 5 * 60_000;
+const TYPES = typesByName(defaultCatalogue());
+
+/** Dollars per hour, by what the node is: not everyone's nodes say their price. */
+function pricePerHour({ metadata }: Node): number {
+  const { labels = {} } = metadata;
+  return priceOf(TYPES.get(labels[Labels.instanceType] ?? ''), labels[Labels.zone], labels[Labels.capacityType]);
+}
 
 export class Observer {
   private readonly stop = new AbortController();
@@ -110,7 +119,8 @@ export class Observer {
     this.stop.abort();
   }
 
-  private seen({ metadata, spec }: Node): void {
+  private seen(node: Node): void {
+    const { metadata, spec } = node;
     if (spec?.taints?.some(({ key }) => key === Taints.disrupted.key)) this.leaving.add(metadata.name);
     else this.leaving.delete(metadata.name);
     this.mostLeaving = Math.max(this.mostLeaving, this.leaving.size / Math.max(1, this.nodes.size));
@@ -118,7 +128,7 @@ export class Observer {
     this.pay();
     this.launches += 1;
     this.changedAt = this.clock.now();
-    this.nodes.set(metadata.name, { price: Number(metadata.labels?.[KwokLabels.price] ?? 0), since: this.clock.now() });
+    this.nodes.set(metadata.name, { price: pricePerHour(node), since: this.clock.now() });
   }
 
   private gone({ metadata }: Node): void {

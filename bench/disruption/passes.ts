@@ -2,9 +2,12 @@
 import { Labels } from '../../src/api/labels.ts';
 import { candidatesFor } from '../../src/disruption/method.ts';
 import { METHODS } from '../../src/disruption/methods.ts';
+import { SystemClock } from '../../src/clock/systemClock.ts';
+import { inSlices } from '../../src/controllers/disruption/slices.ts';
 import { defaultCatalogue } from '../../src/kwok/defaultCatalogue.ts';
 import { KwokLabels } from '../../src/kwok/kwokLabels.ts';
 import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
+import { Hold } from '../hold.ts';
 import type { BenchTable } from '../runner.ts';
 import { lognormal } from '../workloads.ts';
 import { storyPool } from './plane.ts';
@@ -30,20 +33,18 @@ function clusterOf(nodes: number): PaperCluster {
 }
 
 interface Cost {
-  /** CPU seconds of all, and of the longest piece between two times that the thread is given back. */
+  /** CPU seconds. */
   readonly cpu: number;
-  readonly longest: number;
   readonly commands: number;
 }
 
 function passOver(paper: PaperCluster): Cost {
-  let [cpu, longest, commands] = [0, 0, 0];
+  let [cpu, commands] = [0, 0];
   const timed = <T>(work: () => T): T => {
     const before = process.cpuUsage();
     const result = work();
     const { user, system } = process.cpuUsage(before);
     cpu += (user + system) / 1e6;
-    longest = Math.max(longest, (user + system) / 1e6);
     return result;
   };
   const { pass } = timed(() => paper.pass());
@@ -57,23 +58,39 @@ function passOver(paper: PaperCluster): Cost {
     if (coverage.evaluated < coverage.of) throw new Error(`${method.name} left nodes out`);
     commands += step.value.commands.length;
   }
-  return { cpu, longest, commands };
+  return { cpu, commands };
 }
 
-export function passes(sizes: readonly number[]): BenchTable {
+/** Milliseconds of the processor for which events wait at most while the loop makes a pass as it does in the program. */
+async function lagOf(paper: PaperCluster): Promise<number> {
+  const clock = new SystemClock();
+  const { signal } = new AbortController();
+  const hold = new Hold();
+  const { pass } = paper.pass();
+  await clock.sleep(0, signal);
+  for (const method of METHODS) {
+    const { candidates } = candidatesFor(method, pass);
+    if (candidates.length > 0) await inSlices(method.decide(candidates, pass), clock, signal);
+  }
+  return hold.end();
+}
+
+export async function passes(sizes: readonly number[]): Promise<BenchTable> {
   const rows: (readonly (string | number)[])[] = [];
   for (const nodes of sizes) {
     const paper = clusterOf(nodes);
     const first = passOver(paper);
     const next = passOver(paper);
+    const lag = await lagOf(paper);
     const heap = process.memoryUsage().heapUsed / 2 ** 20;
     const pods = paper.pass().pass.candidates.reduce((sum, candidate) => sum + candidate.pods.length, 0);
     const seconds = [first.cpu, next.cpu].map((cpu) => cpu.toFixed(2));
-    rows.push([nodes, pods, ...seconds, next.commands, (next.longest * 1000).toFixed(0), heap.toFixed(0)]);
+    rows.push([nodes, pods, ...seconds, next.commands, lag.toFixed(0), heap.toFixed(0)]);
   }
   return {
     title: 'a whole pass of all methods',
-    columns: ['nodes', 'pods', 'first pass cpu s', 'next pass cpu s', 'commands', 'longest piece cpu ms', 'heap MiB'],
+    columns: ['nodes', 'pods', 'first pass cpu s', 'next pass cpu s', 'commands', 'event lag cpu ms', 'heap MiB'],
+    notes: ['goal: 2,000 nodes in at most 1 s, and no event waits for longer than 100 ms'],
     rows,
   };
 }

@@ -5,8 +5,11 @@ import { systemRandom } from '../../src/clock/systemRandom.ts';
 import { KwokCluster, type Program } from '../../test/e2e/kwok/kwokCluster.ts';
 import type { Plane } from './plane.ts';
 
-/** The program as it ships beside a real API server, scheduler and controller manager; nodes are instant. */
-export async function realPlane(): Promise<Plane> {
+/**
+ * The program as it ships beside a real API server, scheduler and controller manager; nodes are instant. With a peer,
+ * Karpenter's program at this path in its place.
+ */
+export async function realPlane(peer?: string): Promise<Plane> {
   await build();
   const cluster = await KwokCluster.start();
   let program: Program | undefined;
@@ -15,7 +18,7 @@ export async function realPlane(): Promise<Plane> {
     clock: new SystemClock(),
     random: systemRandom,
     run: async () => {
-      program = await cluster.run();
+      program = await (peer === undefined ? cluster.run() : cluster.runPeer(peer));
     },
     until: async (condition, within) => {
       const end = performance.now() + within;

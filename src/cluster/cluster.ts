@@ -179,6 +179,11 @@ export class Cluster {
     return this.pods.get(`${namespace}/${name}`);
   }
 
+  /** Whether there are pods without a node that the scheduler may be giving one to just now. */
+  get podsMayBeBound(): boolean {
+    return this.pods.areBindable;
+  }
+
   podsOn(nodeName: string): readonly Pod[] {
     return this.pods.on(nodeName);
   }

@@ -1,7 +1,7 @@
 import { podKey } from '../pods/podKey.ts';
 import type { DaemonSet, Pod } from '../api/kinds.ts';
 import { controllerOf } from '../pods/podKind.ts';
-import { isDaemonPod, isProvisionable, isTerminal } from '../pods/podPredicates.ts';
+import { isActive, isDaemonPod, isProvisionable, isTerminal } from '../pods/podPredicates.ts';
 import { SortedValues } from './sortedValues.ts';
 
 const NO_PODS: ReadonlyMap<string, Pod> = new Map();
@@ -14,6 +14,8 @@ export class PodBindings {
   private readonly pods = new Map<string, Pod>();
   private readonly byNode = new Map<string, Map<string, Pod>>();
   private readonly waiting = new SortedValues<Pod>();
+  /** Keys of pods that the scheduler may be giving a node to. */
+  private readonly bindable = new Set<string>();
   /** By the UID of the DaemonSet. */
   private readonly byDaemonSet = new Map<string, Map<string, Pod>>();
   /** By the UID of the DaemonSet: its newest pod, as far as it is known. */
@@ -46,6 +48,8 @@ export class PodBindings {
       const newest = this.newest.get(daemonSet);
       if (newest !== undefined && isNewer(pod, newest)) this.newest.set(daemonSet, pod);
     }
+    if (mayBeBound(pod)) this.bindable.add(key);
+    else this.bindable.delete(key);
     const wasWaiting = old !== undefined && isProvisionable(old);
     const waits = isProvisionable(pod);
     if (waits) this.waiting.set(key, pod);
@@ -57,6 +61,7 @@ export class PodBindings {
     if (old === undefined) return;
     this.unfile(key, old);
     if (isProvisionable(old)) this.waiting.delete(key);
+    this.bindable.delete(key);
     this.pods.delete(key);
   }
 
@@ -84,6 +89,11 @@ export class PodBindings {
       const controller = controllerOf(pod);
       return pod.spec?.nodeName && controller !== undefined && controllers.has(controller) && !isTerminal(pod);
     });
+  }
+
+  /** Whether there are pods that the scheduler may be giving a node to just now. */
+  get areBindable(): boolean {
+    return this.bindable.size > 0;
   }
 
   pending(): readonly Pod[] {
@@ -126,6 +136,9 @@ function isNewer(left: Pod, right: Pod): boolean {
   const age = (left.metadata.creationTimestamp ?? '').localeCompare(right.metadata.creationTimestamp ?? '');
   return age > 0 || (age === 0 && podKey(left) > podKey(right));
 }
+
+const mayBeBound = (pod: Pod): boolean =>
+  !pod.spec?.nodeName && isActive(pod) && (pod.spec?.schedulingGates ?? []).length === 0;
 
 function file(shelves: Map<string, Map<string, Pod>>, shelf: string, key: string, pod: Pod): void {
   const pods = shelves.get(shelf);

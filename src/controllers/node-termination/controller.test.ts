@@ -64,14 +64,41 @@ describe('a node that is deleted', () => {
     expect(bench.metrics.observed('karpenter_nodes_lifetime_duration_seconds')).toHaveLength(1);
   });
 
-  it('stays five seconds even when it is empty, for pods bound just before the taint', async () => {
+  it('stays five seconds even when it is empty, while a pod waits that may be bound to it just before the taint', async () => {
     await up();
+    await bench.createPod('late', { schedulerName: 'slow' });
     await bench.kube.delete(Kinds.NodeClaim, { name: 'a' });
     await bench.advance(4_000);
     expect(await bench.condition('a', 'Drained')).toBe('Unknown Draining');
     expect(bench.cloud.calls.delete).toBe(0);
     await bench.advance(8_000);
     await nothingIsLeft();
+  });
+
+  it.each([
+    ['no pod waits', undefined],
+    ['only pods wait that are not to be scheduled yet', { schedulingGates: [{ name: 'later' }] }],
+  ])('goes sooner when it is empty and %s', async (_, waiting) => {
+    await up();
+    if (waiting) await bench.createPod('gated', waiting);
+    await bench.kube.delete(Kinds.NodeClaim, { name: 'a' });
+    await bench.advance(1_000);
+    expect(bench.cloud.calls.delete).toBe(0);
+    await bench.advance(1_500);
+    expect(bench.cloud.calls.delete).toBe(1);
+    await bench.advance(5_000);
+    await nothingIsLeft();
+  });
+
+  it('evicts a pod that was bound just before the taint', async () => {
+    await up();
+    await bench.createPod('late', { schedulerName: 'slow' });
+    await bench.kube.delete(Kinds.NodeClaim, { name: 'a' });
+    await bench.advance(3_000);
+    await bench.kube.bind({ name: 'late', namespace: 'default' }, 'node-a');
+    await bench.advance(1_000);
+    expect(await leaving()).toEqual(['late']);
+    expect(bench.cloud.calls.delete).toBe(0);
   });
 
   it('replaces a taint of the same key and keeps the others', async () => {

@@ -23,8 +23,13 @@ import * as publish from './events.ts';
 import { terminationMetrics, type TerminationMetrics } from './metrics.ts';
 import { blockingAttachments, BY_NODE } from './volumes.ts';
 
-/** A drained node waits this long for pods that were bound just before its taint. */
+/**
+ * A drained node waits for pods that were bound just before its taint: this long while pods wait that the scheduler may be
+ * binding, and a moment when there are none.
+ */
 const SETTLE = 5_000;
+const LEAST_SETTLE = 2_000;
+const SETTLE_POLL = 500;
 const POLL = 1_000;
 const INSTANCE_POLL = 5_000;
 /** How long an instance that the cloud has shown is taken to be there, in milliseconds. */
@@ -113,7 +118,8 @@ class NodeTermination {
     }
     const drained = conditions?.get(NodeClaimConditions.drained);
     if (!conditions || drained?.status === 'True') return undefined;
-    if (now - Date.parse(drained?.lastTransitionTime ?? '') < SETTLE) return { requeueAfter: POLL };
+    const settling = now - Date.parse(drained?.lastTransitionTime ?? '');
+    if (settling < LEAST_SETTLE || (settling < SETTLE && cluster.podsMayBeBound)) return { requeueAfter: SETTLE_POLL };
     conditions.setTrue(NodeClaimConditions.drained, now);
     return undefined;
   }
