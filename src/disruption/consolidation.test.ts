@@ -2,6 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { finish, PaperCluster, type PaperNode } from '../../test/fixtures/disruption/paperCluster.ts';
 import { causeOf, commandsText, paperPod, UNSCHEDULABLE } from '../../test/fixtures/disruption/paperPods.ts';
+import { withReserved } from '../../test/fixtures/solver/randomOffers.ts';
 import { testType } from '../../test/fixtures/solver/testObjects.ts';
 import { candidatesFor, type Pass } from './method.ts';
 import { multiNode } from './multiNode.ts';
@@ -137,6 +138,30 @@ it('buys spot in place of on-demand, and then spot only', () => {
   const bought = replacement?.kind === 'planned' ? replacement.plan.alternatives : [];
   expect([...new Set(bought.map(({ capacityType }) => capacityType))]).toEqual(['spot']);
   expect(bought.every(({ pricePerHour }) => pricePerHour < 0.1)).toBe(true);
+});
+
+it.each([
+  [1, 'reserved'],
+  [0, undefined],
+])('with %i reserved nodes left buys %s in place of on-demand', (left, expected) => {
+  paper.addPool(
+    types.map((type) => (type.name === 'small' ? withReserved(type, left) : type)),
+    capacityTypes('reserved', 'on-demand'),
+  );
+  paper.addNode({ name: 'a', type: 'small', pods: [paperPod('p', { cpu: '1800m' })] });
+  const [replacement] = paper.decide(singleNode).commands[0]?.replacements ?? [];
+  const bought = replacement?.kind === 'planned' ? replacement.plan.alternatives : [];
+  expect(bought[0]?.capacityType).toBe(expected);
+});
+
+it('leaves what is reserved for nothing that is paid for', () => {
+  paper.addPool(
+    types.map((type) => (type.name === 'large' ? withReserved(type, 0) : type)),
+    capacityTypes('reserved', 'on-demand'),
+  );
+  const pods = [paperPod('p')];
+  paper.addNode({ name: 'a', type: 'large', capacityType: 'reserved', zone: 'z1', pods });
+  expect(causeOf(paper.decide(singleNode), 'a')).toMatchObject({ kind: 'not-cheaper', pricePerHour: 0.001 });
 });
 
 it('replaces spot by spot only with the gate, and one node only with a wide choice', () => {

@@ -48,4 +48,20 @@ describe('a node without pods', () => {
     await bench.advance(MINUTE);
     expect(await names()).toEqual([]);
   });
+
+  it('stays while an entry of the budgets cannot be read, whatever the others allow, and the pool is told', async () => {
+    const unreadable = { nodes: '100%', schedule: '0 0 * * tue-mon', duration: '1h', reasons: ['Drifted'] };
+    await bench.createPool('default', disruption({}));
+    await bench.createPod('p');
+    await bench.advance(MINUTE);
+    const spec = disruption({ budgets: [{ nodes: '100%' }, unreadable] });
+    await bench.kube.patch(Kinds.NodePool, { name: 'default' }, { type: 'merge', body: { spec } });
+    await bench.kube.delete(Kinds.Pod, { name: 'p', namespace: 'default' });
+    await bench.advance(5 * MINUTE);
+    expect(await names()).toHaveLength(1);
+    const told = (await bench.events('DisruptionBlocked')).filter(
+      ({ involvedObject, message }) => involvedObject.kind === 'NodePool' && message?.includes('tue-mon'),
+    );
+    expect(told).toHaveLength(1);
+  });
 });
