@@ -5,7 +5,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { printYaml } from '../api/yaml/printYaml.ts';
 import { coreOptions } from '../options/coreOptions.ts';
-import { changeReportText, costIncreaseText } from '../ledger/changeReportText.ts';
+import type { ChangeReport } from '../ledger/changeReport.ts';
+import type { ClusterObjects } from '../rehearsal/clusterObjects.ts';
+import { changeReportText, quotaUnknownText, costIncreaseText } from '../ledger/changeReportText.ts';
 import { planNoteText } from '../ledger/planNoteText.ts';
 import { mistakesText, tooDearText, unplacedText } from '../ledger/planText.ts';
 import { planProblem } from '../plan/planProblem.ts';
@@ -38,6 +40,8 @@ interface PlanOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly maxCostIncrease?: number;
+  readonly azure?: true;
+  readonly stateDir?: string;
 }
 
 type FailCondition = { readonly kind: 'unschedulable' } | { readonly kind: 'cost-above'; readonly dollars: number };
@@ -92,6 +96,11 @@ export function planCommand(): Command {
         'with --live or --snapshot: end with 1 when the cluster costs more than that',
       ).argParser(parsePercent),
     )
+    .option(
+      '--azure',
+      'with --live or --snapshot: also ask Azure what is used of the quotas that the nodes count against',
+    )
+    .option('--state-dir <path>', 'with --live or --snapshot: ask the Azure of this local world')
     .addHelpText('after', HELP)
     .action((options: PlanOptions) => (isChange(options) ? planChange(options) : plan(options)));
 }
@@ -102,6 +111,8 @@ const NEEDS: FlagNeeds = {
   kubeconfig: ['--live'],
   context: ['--live'],
   maxCostIncrease: ['--live', '--snapshot'],
+  azure: ['--live', '--snapshot'],
+  stateDir: ['--live', '--snapshot'],
 };
 
 const isChange = ({ live, snapshot }: PlanOptions): boolean => live === true || snapshot !== undefined;
@@ -125,7 +136,8 @@ async function planChange(options: PlanOptions): Promise<void> {
   ]);
   const read = await clusterReader(options);
   const { objects, cloud } = await read();
-  const report = await rehearseChange(objects, applyManifests(objects, input), { cloud });
+  const played = await rehearseChange(objects, applyManifests(objects, input), { cloud });
+  const report = { ...played, quotas: await quotasOf(played.quotas, objects, options) };
   process.stdout.write(printed(report, output, changeReportText));
   const { before, after } = report;
   const increase = before.pricePerHour === 0 ? 0 : (after.pricePerHour / before.pricePerHour - 1) * 100;
@@ -134,6 +146,22 @@ async function planChange(options: PlanOptions): Promise<void> {
   const mistakes = input.mistakes.length + (strict ? input.warnings.length : 0);
   if (mistakes > 0) failures.push(mistakesText(mistakes));
   if (failures.length > 0) throw new NodewrightError('PlanChecksFailed', { failures });
+}
+
+/** With what is used of them, where Azure is to be asked. */
+async function quotasOf(
+  shares: ChangeReport['quotas'],
+  objects: ClusterObjects,
+  { azure, stateDir }: PlanOptions,
+): Promise<ChangeReport['quotas']> {
+  if (azure !== true && stateDir === undefined) return shares;
+  const [{ quotaUse }, { withQuotaUse }] = await Promise.all([
+    import('./compose/quotaUse.ts'),
+    import('../rehearsal/quotaShares.ts'),
+  ]);
+  const answer = await quotaUse(objects, stateDir);
+  if (answer !== undefined && 'problem' in answer) console.error(quotaUnknownText(answer.problem));
+  return answer !== undefined && 'uses' in answer ? withQuotaUse(shares, answer.uses) : shares;
 }
 
 /** As the controller has it. */

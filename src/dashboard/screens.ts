@@ -351,6 +351,13 @@ export interface WhatIfAnswer {
       readonly replacements: readonly (Offer & { readonly nodePool: string })[];
       readonly evictions: number;
     }[];
+    /** vCPUs that nodes take of quotas. */
+    readonly quotas: readonly {
+      readonly quota: string;
+      readonly before: number;
+      readonly peak: number;
+      readonly after: number;
+    }[];
     readonly evictions: number;
     readonly unplaced: readonly { readonly pod: string; readonly reason: string }[];
     readonly held: readonly { readonly node: string; readonly sentence: string }[];

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { paperShop } from '../../test/fixtures/dashboard/paperShop.ts';
 import { startThread } from '../../test/fixtures/dashboard/startThread.ts';
 import type { HttpEndpoint } from '../server/httpEndpoint.ts';
@@ -185,6 +185,22 @@ describe('the gate', () => {
     expect([reply.status, String(reply.headers['set-cookie']).includes('HttpOnly')]).toEqual([200, true]);
     // An answer holds for a moment: the API server is not asked for every file.
     expect(reviewed).toEqual(['good', 'bad']);
+  });
+
+  it('ends the session of a token that the API server does not vouch for any more', async () => {
+    const clock = vi.spyOn(Date, 'now');
+    const started = Date.now();
+    let isGood = true;
+    const { onAddress: _, ...rest } = { onAddress: undefined };
+    await visitor.start({ ...rest, reviewToken: async () => isGood });
+    const form = { origin: `http://${visitor.host}`, 'content-type': 'application/x-www-form-urlencoded' };
+    const { headers } = await visitor.ask('/sign-in', form, 'POST', 'token=good');
+    visitor.cookie = String(headers['set-cookie']).split(';')[0] ?? '';
+    expect((await visitor.ask('/api/now')).status).toBe(200);
+    isGood = false;
+    clock.mockReturnValue(started + 60_000);
+    expect((await visitor.ask('/api/now')).status).toBe(401);
+    clock.mockRestore();
   });
 });
 

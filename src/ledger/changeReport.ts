@@ -18,6 +18,18 @@ export interface ChangeStep {
   readonly evictions: number;
 }
 
+/** What the nodes of NodePools take of one of the subscription's quotas, in vCPUs. */
+export interface QuotaShare {
+  readonly quota: string;
+  readonly before: number;
+  /** At most at one time: new nodes are there before old ones go. */
+  readonly peak: number;
+  readonly after: number;
+  /** What Azure allows and what all instances of the subscription use of it, where it was asked. */
+  readonly limit?: number;
+  readonly used?: number;
+}
+
 export interface ChangeReport {
   readonly before: Bill;
   readonly after: Bill;
@@ -27,6 +39,7 @@ export interface ChangeReport {
   /** Nodes that do not match their pool any more. */
   readonly drifting: readonly { readonly node: string; readonly nodeClaim: string; readonly reason: string }[];
   readonly steps: readonly ChangeStep[];
+  readonly quotas: readonly QuotaShare[];
   readonly evictions: number;
   /** Pods without a place in the end, and drifted nodes that stay. */
   readonly unplaced: readonly { readonly pod: string; readonly reason: string }[];

@@ -1,11 +1,11 @@
-import type { ChangeReport } from './changeReport.ts';
+import type { ChangeReport, QuotaShare } from './changeReport.ts';
 import { countText, groupedText } from './countText.ts';
 
 const NAMED = 5;
 
 /** A change as Markdown, ready for a pull request. */
 export function changeReportText(report: ChangeReport): string {
-  const { before, after, drifting, steps, evictions, unplaced, held, complete } = report;
+  const { before, after, drifting, steps, quotas, evictions, unplaced, held, complete } = report;
   const lines = [
     '## What this change does',
     '',
@@ -36,6 +36,7 @@ export function changeReportText(report: ChangeReport): string {
       lines.push(`| ${minute} | ${reason} | ${named(nodes)} | ${named(come)} | ${pods} |`);
     }
   }
+  lines.push(...quotaLines(quotas));
   if (held.length > 0)
     lines.push('', 'Nodes that drift and stay:', '', ...held.map(({ node, sentence }) => `- ${node}: ${sentence}`));
   if (unplaced.length > 0) {
@@ -49,6 +50,31 @@ export function changeReportText(report: ChangeReport): string {
   }
   if (!complete) lines.push('', 'The rollout takes more steps than were played.');
   return `${lines.join('\n')}\n`;
+}
+
+function quotaLines(quotas: readonly QuotaShare[]): readonly string[] {
+  if (quotas.length === 0) return [];
+  const row = ({ quota, before, peak, after, used, limit }: QuotaShare): string =>
+    `| ${quota} | ${before} | ${peak} | ${after} | ${limit === undefined ? 'not asked' : `${used ?? 0} of ${limit}`} |`;
+  return [
+    '',
+    '| quota, vCPUs | before | at most on the way | after | used of it now |',
+    '| --- | --- | --- | --- | --- |',
+    ...quotas.map(row),
+    ...quotas.flatMap((share) => {
+      const missing = missingOf(share);
+      if (missing === 0) return [];
+      return [
+        '',
+        `The quota ${share.quota} is short by ${countText(missing, 'vCPU')}: Azure will refuse nodes on the way.`,
+      ];
+    }),
+  ];
+}
+
+/** How many vCPUs the quota would have to be larger. */
+function missingOf({ before, peak, used = 0, limit }: QuotaShare): number {
+  return limit === undefined || peak <= before ? 0 : Math.max(0, used - before + peak - limit);
 }
 
 function billRow(name: string, { nodes, pricePerHour, pricePerMonth }: ChangeReport['before']): string {
@@ -65,3 +91,5 @@ function named(names: readonly string[]): string {
 export function costIncreaseText(percent: number, limit: number): string {
   return `the cluster costs ${percent.toFixed(1)} % more, which is above ${limit} %`;
 }
+
+export const quotaUnknownText = (problem: string): string => `Azure did not say what is used of its quotas: ${problem}`;

@@ -1,5 +1,5 @@
 /** Reads manifests into what a plan is made of. What is wrong in one object never keeps the others from being read. */
-import type { Pod, PodDisruptionBudget } from '../api/kinds.ts';
+import type { Deployment, Pod, PodDisruptionBudget } from '../api/kinds.ts';
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Groups } from '../api/labels.ts';
@@ -11,6 +11,7 @@ import { settleNumbers } from '../api/schema/json.ts';
 import type { StructuralSchema } from '../api/schema/structuralSchema.ts';
 import { validate } from '../api/schema/validate.ts';
 import type { PlanNote } from '../ledger/planNote.ts';
+import { boundsOf, type RolloutBounds } from '../pods/rolloutBounds.ts';
 import { AUTOSCALER, Autoscalers } from './autoscalers.ts';
 import { isBuiltIn } from './builtInKinds.ts';
 import { parseManifests, type Manifest, type Mistake } from './manifestDocuments.ts';
@@ -43,6 +44,8 @@ interface PlannedWorkload {
   readonly namespace: string;
   readonly name: string;
   readonly pods: readonly string[];
+  /** How its pods are replaced when its template changes; absent where they are not. */
+  readonly rollout?: RolloutBounds;
 }
 
 export interface ManifestText {
@@ -179,7 +182,8 @@ class ManifestReader {
       this.podNames.add(`${namespace}/${each}`);
       this.pods.push(pod(each));
     }
-    this.workloads.push({ kind: manifest.kind, namespace, name, pods: names });
+    const rollout = rolloutOf(manifest, count);
+    this.workloads.push({ kind: manifest.kind, namespace, name, pods: names, ...(rollout && { rollout }) });
   }
 
   private readPool(manifest: Manifest): void {
@@ -263,6 +267,14 @@ class ManifestReader {
   private keyOf(groupKind: string, { namespace = 'default', name = '' }: Manifest): string {
     return `${groupKind} ${namespace}/${name}`;
   }
+}
+
+/** A StatefulSet has no surge: a pod is gone before the one that replaces it comes. */
+function rolloutOf({ kind, object }: Manifest, replicas: number): RolloutBounds | undefined {
+  if (kind === 'StatefulSet') return { maxSurge: 0, maxUnavailable: 1 };
+  if (kind !== 'Deployment') return undefined;
+  const { strategy } = (object as Pick<Deployment, 'spec'>).spec ?? {};
+  return strategy?.type === 'Recreate' ? { maxSurge: 0, maxUnavailable: replicas } : boundsOf(replicas, strategy);
 }
 
 /** A kustomization.yaml may leave out its own apiVersion and kind. */

@@ -7,16 +7,22 @@ import type { KubeObject, ResourceKind } from '../api/object.ts';
 import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../api/nodePoolHash.ts';
 import type { PlanInput } from '../plan/readManifests.ts';
 import { timestamp } from '../units/timestamp.ts';
+import type { Rollout } from './rollout.ts';
 import { podsAfter } from './podsAfter.ts';
 import { withAllowance, withHash, type PatchedObjects } from './applyPatches.ts';
 import { findObject, kindKey, objectsOf, type ClusterObjects } from './clusterObjects.ts';
 
 type Manifests = Pick<PlanInput, 'pools' | 'classes' | 'pods'> & Partial<Pick<PlanInput, 'workloads' | 'podBudgets'>>;
 
+/** The cluster in the end, and the workloads whose pods are replaced until then. */
+export interface AppliedObjects extends PatchedObjects {
+  readonly rollouts: readonly Rollout[];
+}
+
 export function applyManifests(
   objects: ClusterObjects,
   { pools, classes, pods, workloads = [], podBudgets = [] }: Manifests,
-): PatchedObjects {
+): AppliedObjects {
   const since = timestamp(objects.time);
   const nextPools = pools.map((pool) => appliedPool(findObject(objects, Kinds.NodePool, pool.metadata), pool, since));
   const nextClasses = classes.map((each) => {
@@ -27,18 +33,20 @@ export function applyManifests(
   kinds.set(kindKey(Kinds.NodePool), replaced(objects, Kinds.NodePool, nextPools));
   if (nextClasses.length > 0)
     kinds.set(kindKey(Kinds.AKSNodeClass), replaced(objects, Kinds.AKSNodeClass, nextClasses));
-  if (pods.length + workloads.length > 0) kinds.set(kindKey(Kinds.Pod), podsAfter(objects, pods, workloads));
+  const after = podsAfter(objects, pods, workloads);
+  kinds.set(kindKey(Kinds.Pod), after.pods);
   if (podBudgets.length > 0) {
-    const after = podBudgets.map((budget) => {
+    const nextBudgets = podBudgets.map((budget) => {
       const before = findObject(objects, Kinds.PodDisruptionBudget, budget.metadata);
       return withAllowance(
         { ...before, ...budget, metadata: before?.metadata ?? budget.metadata },
         { ...objects, kinds },
       );
     });
-    kinds.set(kindKey(Kinds.PodDisruptionBudget), replaced(objects, Kinds.PodDisruptionBudget, after));
+    kinds.set(kindKey(Kinds.PodDisruptionBudget), replaced(objects, Kinds.PodDisruptionBudget, nextBudgets));
   }
-  return { objects: { ...objects, kinds }, changedPools: new Set(pools.map(({ metadata }) => metadata.name)) };
+  const changedPools = new Set(pools.map(({ metadata }) => metadata.name));
+  return { objects: { ...objects, kinds }, changedPools, rollouts: after.rollouts };
 }
 
 function replaced<T extends KubeObject>(

@@ -10,17 +10,26 @@ const MINUTE = 60_000;
 /** Milliseconds that a step takes: instances boot, pods move, old nodes go. */
 export const WAVE = 5 * MINUTE;
 
-/** Nodes for pods that wait come first, then the first method that has something to do. */
-export function nextStep(
-  { moment, pass }: Rehearsal,
-  since: number,
-): { readonly step: Step; readonly told: ChangeStep } | undefined {
-  const minute = Math.round(since / MINUTE);
+interface Next {
+  readonly step: Step;
+  readonly told: ChangeStep;
+}
+
+/** Places for pods that wait, on nodes that are there and on new ones; undefined when there are none. */
+export function placeWaiting({ moment }: Rehearsal, since: number): Next | undefined {
   const { plannedNodes, onExisting } = moment.ask({ pods: moment.demand.waiting });
-  if (plannedNodes.length > 0) {
-    const told = { minute, reason: 'Pending', nodes: [], replacements: offeringsOf(plannedNodes), evictions: 0 };
-    return { step: { planned: plannedNodes, onExisting, gone: [] }, told };
-  }
+  if (plannedNodes.length + onExisting.length === 0) return undefined;
+  const minute = Math.round(since / MINUTE);
+  const told = { minute, reason: 'Pending', nodes: [], replacements: offeringsOf(plannedNodes), evictions: 0 };
+  return { step: { planned: plannedNodes, onExisting, gone: [] }, told };
+}
+
+/** Nodes for pods that wait come first, then the first method that has something to do. */
+export function nextStep(rehearsal: Rehearsal, since: number): Next | undefined {
+  const { pass } = rehearsal;
+  const minute = Math.round(since / MINUTE);
+  const waiting = placeWaiting(rehearsal, since);
+  if (waiting !== undefined && waiting.step.planned.length > 0) return waiting;
   for (const method of METHODS) {
     const { candidates } = candidatesFor(method, pass);
     const { commands } = candidates.length === 0 ? { commands: [] } : finish(method.decide(candidates, pass));

@@ -7,17 +7,21 @@ import { podKey } from '../pods/podKey.ts';
 import { podRequests } from '../pods/podRequests.ts';
 import { formatResources } from '../units/resources.ts';
 import { unscheduled } from './carryOut.ts';
+import type { Rollout } from './rollout.ts';
 import { objectsOf, type ClusterObjects } from './clusterObjects.ts';
 
-export function podsAfter(
-  objects: ClusterObjects,
-  pods: readonly Pod[],
-  workloads: PlanInput['workloads'],
-): readonly Pod[] {
+interface PodsAfter {
+  /** When everything has rolled. */
+  readonly pods: readonly Pod[];
+  readonly rollouts: readonly Rollout[];
+}
+
+export function podsAfter(objects: ClusterObjects, pods: readonly Pod[], workloads: PlanInput['workloads']): PodsAfter {
   const before = objectsOf(objects, Kinds.Pod);
   const wanted = new Map(pods.map((pod) => [podKey(pod), pod]));
   const gone = new Set<Pod>();
-  for (const { kind, namespace, name, pods: names } of workloads) {
+  const rollouts: Rollout[] = [];
+  for (const { kind, namespace, name, pods: names, rollout: bounds } of workloads) {
     const own = before.filter((pod) => pod.metadata.namespace === namespace && isOf(pod, kind, name));
     const keys = names.map((each) => `${namespace}/${each}`);
     const [sample] = keys.flatMap((key) => wanted.get(key) ?? []);
@@ -26,8 +30,13 @@ export function podsAfter(
     for (const pod of own) if (!stay.has(pod)) gone.add(pod);
     // Those that run stand for as many of the manifest.
     for (const key of keys.slice(0, stay.size)) wanted.delete(key);
+    const outdated = own.filter((pod) => !same.includes(pod));
+    if (outdated.length === 0 || bounds === undefined) continue;
+    const old = inOrderOfEnd(kind, outdated, own, objects.time);
+    const fresh = keys.flatMap((key) => wanted.get(key) ?? []).map(waiting);
+    rollouts.push({ replicas: keys.length, bounds, old, ready: stay.size, made: [], fresh });
   }
-  return [...before.filter((pod) => !gone.has(pod)), ...[...wanted.values()].map(waiting)];
+  return { pods: [...before.filter((pod) => !gone.has(pod)), ...[...wanted.values()].map(waiting)], rollouts };
 }
 
 function isOf({ metadata }: Pod, kind: string, name: string): boolean {
@@ -49,12 +58,16 @@ function isAlike(pod: Pod, sample: Pod): boolean {
 }
 
 function kept(kind: string, same: readonly Pod[], own: readonly Pod[], count: number, now: number): ReadonlySet<Pod> {
-  const ordinal = ({ metadata }: Pod): number => Number(/-(\d+)$/.exec(metadata.name)?.[1] ?? 0);
-  const order =
-    kind === 'StatefulSet'
-      ? [...same].sort((one, other) => ordinal(other) - ordinal(one))
-      : inDeletionOrder(same, own, now);
+  const order = inOrderOfEnd(kind, same, own, now);
   return new Set(order.slice(Math.max(0, order.length - count)));
+}
+
+/** Those that are given up first in front. */
+function inOrderOfEnd(kind: string, pods: readonly Pod[], own: readonly Pod[], now: number): readonly Pod[] {
+  const ordinal = ({ metadata }: Pod): number => Number(/-(\d+)$/.exec(metadata.name)?.[1] ?? 0);
+  return kind === 'StatefulSet'
+    ? [...pods].sort((one, other) => ordinal(other) - ordinal(one))
+    : inDeletionOrder(pods, own, now);
 }
 
 function waiting(pod: Pod): Pod {

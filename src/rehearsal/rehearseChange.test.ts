@@ -13,6 +13,7 @@ import { applyManifests } from './applyManifests.ts';
 import { kindKey, objectsOf, type ClusterObjects } from './clusterObjects.ts';
 import { decisionsOf } from './decisionsOf.ts';
 import { rehearse } from './rehearse.ts';
+import { withQuotaUse } from './quotaShares.ts';
 import { rehearseChange } from './rehearseChange.ts';
 import { HashedNames } from './hashedNames.ts';
 import { formatSnapshot, parseSnapshot, withoutSecretFields } from './snapshotFile.ts';
@@ -123,7 +124,7 @@ describe('a change of a workload that is there already', () => {
     const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-x1', uid: 'r', controller: true };
     return { ...pod, metadata: { ...pod.metadata, ownerReferences: [owner] } };
   };
-  const web = (replicas: number, cpu: string) =>
+  const web = (replicas: number, cpu: string, strategy?: object) =>
     readManifests([
       {
         source: 'web',
@@ -133,19 +134,20 @@ describe('a change of a workload that is there already', () => {
           metadata: { name: 'web', namespace: 'default' },
           spec: {
             replicas,
-            template: { spec: { containers: [{ name: 'main', resources: { requests: { cpu } } }] } },
+            strategy,
+            template: { spec: { containers: [{ name: 'main', resources: { requests: { cpu, memory: '1Gi' } } }] } },
           },
         }),
       },
     ]);
-  function running(): ClusterObjects {
+  function running(types = TYPES): ClusterObjects {
     const paper = new PaperCluster();
-    paper.addPool(TYPES, { template: { spec: ON_DEMAND } });
+    paper.addPool(types, { template: { spec: ON_DEMAND } });
     for (const name of ['a', 'b', 'c']) paper.addNode({ name, type: 't2', pods: [owned(`web-x1-${name}`, '1500m')] });
     return paperObjects(paper);
   }
-  const planned = (objects: ClusterObjects, replicas: number, cpu: string) =>
-    rehearseChange(objects, applyManifests(objects, web(replicas, cpu)), { cloud });
+  const planned = (objects: ClusterObjects, replicas: number, cpu: string, strategy?: object) =>
+    rehearseChange(objects, applyManifests(objects, web(replicas, cpu, strategy)), { cloud });
 
   it('keeps the pods that it still wants, and says which nodes go', async () => {
     const same = await planned(running(), 3, '1500m');
@@ -162,6 +164,50 @@ describe('a change of a workload that is there already', () => {
   it('makes its pods anew where they ask for something else', async () => {
     const report = await planned(running(), 3, '400m');
     expect(report.after.nodes).toBe(1);
+  });
+
+  it('buys a node for pods that come before others go, and lets the one go that is empty then', async () => {
+    const report = await planned(running(), 3, '1600m');
+    // Each node has room for one: the first new pod needs a fourth node, each of the others takes the place of an old one.
+    expect(report.steps[0]).toMatchObject({ minute: 0, reason: 'Pending', replacements: [{ instanceType: 't2' }] });
+    expect(report.after.nodes).toBe(3);
+    expect(report.unplaced).toEqual([]);
+  });
+
+  it('stays half-way where new pods find no place', async () => {
+    const report = await planned(running(), 3, '64');
+    expect(report).toMatchObject({ removed: [], added: [], evictions: 0 });
+    // Three replicas have a surge of one.
+    expect(report.unplaced.map(({ pod }) => pod)).toEqual(['default/web-0']);
+  });
+
+  it('replaces all pods at once where the strategy is Recreate', async () => {
+    const report = await planned(running(), 3, '1600m', { type: 'Recreate' });
+    expect(report).toMatchObject({ steps: [], removed: [], added: [], unplaced: [] });
+  });
+
+  it('tells what nodes take of quotas, old and new ones side by side too', async () => {
+    const sold = TYPES.map((type) => ({
+      ...type,
+      offerings: type.offerings.map((offering) => ({
+        ...offering,
+        quotaNeed: { names: ['standardTFamily', 'cores'], amount: type.name === 't2' ? 2 : 8 },
+      })),
+    }));
+    const objects = running(sold);
+    const report = await rehearseChange(objects, applyManifests(objects, web(4, '1500m')), { cloud: paperCloud(sold) });
+    // Three, a fourth for the new pod, then one large node beside all four.
+    const share = { before: 6, peak: 16, after: 8 };
+    expect(report.quotas).toEqual([
+      { quota: 'cores', ...share },
+      { quota: 'standardTFamily', ...share },
+    ]);
+    const asked = withQuotaUse(report.quotas, [{ name: 'Cores', used: 90, limit: 98 }]);
+    expect(asked[0]).toEqual({ quota: 'cores', ...share, used: 90, limit: 98 });
+    const text = changeReportText({ ...report, quotas: asked });
+    expect(text).toContain('| cores | 6 | 16 | 8 | 90 of 98 |');
+    expect(text).toContain('The quota cores is short by 2 vCPUs');
+    expect(text).toContain('| standardTFamily | 6 | 16 | 8 | not asked |');
   });
 
   it('reads PodDisruptionBudgets, which then hold nodes', async () => {

@@ -5,12 +5,15 @@ import { isPendingDisruption } from '../controllers/claims/isPendingDisruption.t
 import type { ChangeReport, ChangeStep } from '../ledger/changeReport.ts';
 import { nodeFateText } from '../ledger/nodeFateText.ts';
 import { reasonText } from '../ledger/reasonText.ts';
-import type { PatchedObjects } from './applyPatches.ts';
+import type { AppliedObjects } from './applyManifests.ts';
 import { carryOut, finishDepartures, type Step } from './carryOut.ts';
 import type { ClusterObjects } from './clusterObjects.ts';
 import { fateOf, fatesOf } from './judge.ts';
 import { nextStep, WAVE } from './nextStep.ts';
+import { playRollouts } from './playRollouts.ts';
 import { HOURS_PER_MONTH, nodePrice } from './nodeFactsOf.ts';
+import { beforeRollouts } from './rollout.ts';
+import { QuotaShares } from './quotaShares.ts';
 import { rehearse, type Rehearsal, type RehearsalOptions } from './rehearse.ts';
 
 type Options = Omit<RehearsalOptions, 'objects' | 'changedPools'>;
@@ -24,21 +27,27 @@ const MOST_STEPS = 500;
 
 export async function rehearseChange(
   before: ClusterObjects,
-  changed: PatchedObjects,
+  { rollouts, changedPools, ...changed }: AppliedObjects,
   options: Options,
 ): Promise<ChangeReport> {
   const start = await rehearse({ ...options, objects: before });
-  let objects = changed.objects;
-  let now = await rehearse({ ...options, ...changed });
+  let objects = beforeRollouts(changed.objects, rollouts);
+  let now = await rehearse({ ...options, objects, changedPools });
   const drifting = driftedIn(now).filter(
     ({ nodeClaim }) => !driftedIn(start).some((each) => each.nodeClaim === nodeClaim),
   );
   const pools = new Set(now.pass.pools.keys());
   const steps: ChangeStep[] = [];
+  const quotas = new QuotaShares(start);
   let pauses = 0;
   const leaving = leavingIn(now);
   if (leaving.length > 0) {
     objects = finishDepartures(objects, leaving);
+    now = await rehearse({ ...options, objects, changedPools: pools });
+  }
+  if (rollouts.length > 0) {
+    const play = { options: { ...options, changedPools: pools }, begin: before.time, steps, quotas };
+    objects = await playRollouts(objects, rollouts, play);
     now = await rehearse({ ...options, objects, changedPools: pools });
   }
   while (steps.length < MOST_STEPS && pauses <= MOST_PAUSES) {
@@ -50,6 +59,7 @@ export async function rehearseChange(
     } else {
       pauses = 0;
       steps.push(next.told);
+      quotas.beside(now, next.step.planned);
       objects = carryOut(objects, next.step, now.pass.pools, `new-${steps.length}`);
       objects = { ...objects, time: objects.time + WAVE };
     }
@@ -62,6 +72,7 @@ export async function rehearseChange(
     ...difference(start, now),
     drifting,
     steps,
+    quotas: quotas.sharesAt(now),
     evictions: steps.reduce((sum, { evictions }) => sum + evictions, 0),
     unplaced: waiting.unplaced.map(({ pod, reason }) => ({ pod, reason: reasonText(reason) })),
     held: driftedIn(now).flatMap(({ node, nodeClaim }) => {

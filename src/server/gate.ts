@@ -82,7 +82,9 @@ export class Gate {
   async refuseStranger({ headers }: Pick<IncomingMessage, 'headers'>): Promise<Refusal | undefined> {
     const bearer = bearerOf(headers);
     if (bearer !== undefined && (await this.review(bearer))) return undefined;
-    if (this.sessionOf(headers) !== undefined) return undefined;
+    const session = this.sessionOf(headers);
+    // A session of a token ends with the token, and with the rights of its user.
+    if (session !== undefined && (session.token === undefined || (await this.review(session.token)))) return undefined;
     return { status: 401, message: this.options.wayIn };
   }
 

@@ -31,7 +31,7 @@ export class AzureProgram {
   readonly arm: LocalArm;
   readonly kube: HttpKube;
   readonly log: string;
-  readonly ports: { readonly metrics: number; readonly health: number };
+  readonly ports: { readonly metrics: number; readonly health: number; readonly dashboard: number };
   private readonly stopping = new AbortController();
   private readonly instances: Promise<void>;
   private child: ChildProcess | undefined;
@@ -62,7 +62,11 @@ export class AzureProgram {
       ...(options.faults && { faults: options.faults }),
     });
     await arm.listen();
-    const ports = { metrics: await freeLoopbackPort(), health: await freeLoopbackPort() };
+    const ports = {
+      metrics: await freeLoopbackPort(),
+      health: await freeLoopbackPort(),
+      dashboard: await freeLoopbackPort(),
+    };
     return new AzureProgram({ plane, arm, kube, ports });
   }
 

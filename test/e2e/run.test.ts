@@ -16,13 +16,13 @@ describe('nodewright run', () => {
     program = await AzureProgram.prepare();
     await program.kube.create(Kinds.AKSNodeClass, defaultNodeClass);
     for (const pool of defaultPools) await program.kube.create(Kinds.NodePool, pool);
-    await program.launch();
+    await program.launch({ DASHBOARD_PORT: String(program.ports.dashboard) });
   });
   afterAll(() => program?.close());
 
-  const httpCode = async (port: number, path: string): Promise<number> => {
+  const httpCode = async (port: number, path: string, headers: Record<string, string> = {}): Promise<number> => {
     try {
-      const { statusCode, body } = await request(`http://127.0.0.1:${port}${path}`);
+      const { statusCode, body } = await request(`http://127.0.0.1:${port}${path}`, { headers });
       await body.dump();
       return statusCode;
     } catch {
@@ -55,6 +55,28 @@ describe('nodewright run', () => {
     }
     const { body } = await request(`http://127.0.0.1:${ports.metrics}/metrics`);
     expect(await body.text()).toMatch(/karpenter_nodeclaims_created_total\{.*nodepool="default".*\} \d/);
+  });
+
+  it('shows its dashboard to those whom the API server lets list what it shows', async () => {
+    const { plane, ports } = program;
+    const tokenOf = async (account: string): Promise<string> => {
+      await plane.kubectl(['create', 'serviceaccount', account]);
+      return (await plane.kubectl(['create', 'token', account])).stdout.trim();
+    };
+    const role = ['create', 'clusterrole', 'dashboard', '--verb=list', '--resource=nodes,pods,nodepools.karpenter.sh'];
+    await plane.kubectl(role);
+    const bind = ['create', 'clusterrolebinding', 'viewer', '--clusterrole=dashboard'];
+    await plane.kubectl([...bind, '--serviceaccount=default:viewer']);
+    const [viewer, stranger] = [await tokenOf('viewer'), await tokenOf('stranger')];
+    const asked = (token: string, headers: Record<string, string> = {}): Promise<number> =>
+      httpCode(ports.dashboard, '/api/now', { ...headers, ...(token && { authorization: `Bearer ${token}` }) });
+    expect(await asked(viewer)).toBe(200);
+    expect(await asked(stranger)).toBe(401);
+    expect(await asked('')).toBe(401);
+    expect(await asked(`${viewer}x`)).toBe(401);
+    // Rights are no use on another site's behalf.
+    expect(await asked(viewer, { host: 'attacker.example' })).toBe(403);
+    expect(await asked(viewer, { origin: 'https://attacker.example' })).toBe(403);
   });
 
   it('drains and gives everything back when the claims are deleted', async () => {

@@ -1,4 +1,5 @@
 /** The proof of `plan`: what it says of a change, and what then happens with a running controller, node for node. */
+import { isDeepStrictEqual } from 'node:util';
 import { NodeClaimConditions } from '../../src/api/conditionTypes.ts';
 import { findCondition } from '../../src/api/conditions.ts';
 import { Kinds, type Node } from '../../src/api/kinds.ts';
@@ -25,6 +26,7 @@ interface Outcome {
   /** `pool type`. */
   readonly added: readonly string[];
   readonly waiting: number;
+  readonly evictions: number;
   readonly dollarsPerHour: string;
 }
 
@@ -34,8 +36,7 @@ export interface PlanVerdict {
   readonly happened: Outcome;
 }
 
-export const isRight = ({ planned, happened }: PlanVerdict): boolean =>
-  JSON.stringify(planned) === JSON.stringify(happened);
+export const isRight = ({ planned, happened }: PlanVerdict): boolean => isDeepStrictEqual(planned, happened);
 
 export async function proveChange(seed: string): Promise<PlanVerdict> {
   const ground = await ProvingGround.start(seed);
@@ -45,12 +46,14 @@ export async function proveChange(seed: string): Promise<PlanVerdict> {
     await rest(ground);
     const change = await randomChange(ground.kube, draw);
     const before = await ownNodes(ground);
+    const evictedBefore = ground.evictions;
     const planned = ofReport(await plan(ground, change));
     await make(ground.kube, change);
     await ground.advance(15_000);
     const drifting = await driftedSince(ground, before);
     await rest(ground);
-    return { change: change.title, planned, happened: await happened(ground, before, drifting) };
+    const evictions = ground.evictions - evictedBefore;
+    return { change: change.title, planned, happened: { ...(await happened(ground, before, drifting)), evictions } };
   } finally {
     await ground.stop();
   }
@@ -99,7 +102,11 @@ async function driftedSince(ground: ProvingGround, before: readonly Node[]): Pro
   });
 }
 
-async function happened(ground: ProvingGround, before: readonly Node[], drifting: readonly string[]): Promise<Outcome> {
+async function happened(
+  ground: ProvingGround,
+  before: readonly Node[],
+  drifting: readonly string[],
+): Promise<Omit<Outcome, 'evictions'>> {
   const after = await ownNodes(ground);
   const names = (nodes: readonly Node[]): Set<string> => new Set(nodes.map(({ metadata }) => metadata.name));
   const [old, left] = [names(before), names(after)];
@@ -118,12 +125,13 @@ async function happened(ground: ProvingGround, before: readonly Node[], drifting
   };
 }
 
-function ofReport({ drifting, removed, added, unplaced, after }: ChangeReport): Outcome {
+function ofReport({ drifting, removed, added, unplaced, evictions, after }: ChangeReport): Outcome {
   return {
     drifting: drifting.map(({ node }) => node).sort(),
     removed: [...removed].sort(),
     added: added.map(({ nodePool, instanceType }) => `${nodePool} ${instanceType}`).sort(),
     waiting: unplaced.length,
+    evictions,
     dollarsPerHour: after.pricePerHour.toFixed(4),
   };
 }

@@ -29,6 +29,7 @@ import { withResourceLog } from '../../nap/resourceLog.ts';
 import { LiveSource } from '../../dashboard/liveSource.ts';
 import type { ClusterConfig } from '../../kube/clusterConfig.ts';
 import { createJsonLog } from '../../server/jsonLog.ts';
+import { keepLedgerInFiles } from '../../server/ledgerFiles.ts';
 import { openLogSink } from '../../server/logSink.ts';
 import { PrometheusMetrics } from '../../server/metrics.ts';
 import { profilesGate, startMetricsServer } from '../../server/metricsServer.ts';
@@ -36,7 +37,7 @@ import { buildInfo } from '../buildInfo.ts';
 import { writeAzureEnvironment } from './azureEnvironment.ts';
 import type { RunLocalWorld, UpOptions } from './contract.ts';
 import { createEngine, type EngineOptions } from './engine.ts';
-import { azureOptionsOf, engineSettings } from './engineSettings.ts';
+import { azureOptionsOf, engineSettings, processSettings } from './engineSettings.ts';
 import { runClusterProvisioning } from './clusterProvisioning.ts';
 import { runClusterUpkeep } from './clusterUpkeep.ts';
 import { startLocalDashboard, type LocalDashboard } from './localDashboard.ts';
@@ -118,6 +119,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
     profiles: enableProfiling ? profilesGate(() => profiledKube) : undefined,
   });
   let dashboard: LocalDashboard | undefined;
+  let endLedger: (() => void) | undefined;
   try {
     const endpoint = await listen(world, options);
     const isResumed = memory.isFurnished;
@@ -133,6 +135,8 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
     const mainKube = new HttpKube({ config, clock: systemClock, random: systemRandom });
     profiledKube = mainKube;
     const ledger = new Ledger({ now: () => clock.now() });
+    const { ledger: files } = processSettings(options.controller);
+    endLedger = files && keepLedgerInFiles(ledger, { ...files, now: () => clock.now(), log });
     const looked = new LiveSource({
       title: `${options.scenario} on the local AKS`,
       version: buildInfo().version,
@@ -261,6 +265,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
     });
     if (failure.signal.aborted) throw failure.signal.reason;
   } finally {
+    endLedger?.();
     await control.close();
     await dashboard?.stop();
     await metricsServer.stop();

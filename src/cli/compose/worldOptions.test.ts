@@ -18,6 +18,8 @@ describe('worldOptions', () => {
 
   it.each([
     [['--cluster-name=x'], '--cluster-name: the local world decides this itself'],
+    [['--dashboard-port=8082'], '--dashboard-port: the local world decides this itself'],
+    [['--otlp-traces-endpoint=http://127.0.0.1:4318'], '--otlp-traces-endpoint: the local world decides this itself'],
     [['--nonsense'], "unknown option '--nonsense'"],
     [['--batch-idle-duration=x'], '--batch-idle-duration'],
     [['word'], 'too many arguments'],

@@ -11,7 +11,8 @@ const GATES = 'NodeRepair=true';
 const DECIDED: ReadonlySet<string> = new Set(
   `cluster-name cluster-endpoint kubelet-bootstrap-token node-resource-group vnet-subnet-id
    cloud-provider instance-types-file-path ssh-public-key log-output-paths log-error-output-paths
-   health-probe-port disable-leader-election leader-election-name leader-election-namespace`.split(/\s+/),
+   health-probe-port disable-leader-election leader-election-name leader-election-namespace dashboard-port
+   otlp-traces-endpoint memory-limit kube-client-qps kube-client-burst`.split(/\s+/),
 );
 const BEFORE_THE_WORLD = {
   CLUSTER_NAME: 'local',

@@ -1,6 +1,6 @@
 /** The page: navigation, the state of the connection, and the screen that the address names. */
 import { render, type ComponentChild } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { clockOf } from './format.ts';
 import { go, Link, usePath } from './router.tsx';
 import { Capacity } from './screens/capacity.tsx';
@@ -81,12 +81,18 @@ function App() {
 
 function Navigation({ current }: { readonly current: string }) {
   const { totals } = useLive();
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    // On a narrow screen the names stand in one line that scrolls.
+    const link = list.current?.querySelector<HTMLElement>('[aria-current]');
+    if (link) list.current?.scrollTo({ left: link.offsetLeft - list.current.offsetLeft - 40 });
+  }, [current]);
   return (
     <nav aria-label="Screens">
       <p class="brand">
         <img src="/favicon.svg" alt="" width="22" height="22" /> nodewright
       </p>
-      <ul>
+      <ul ref={list}>
         {ROUTES.map(({ path, title }) => (
           <li key={path}>
             <Link to={`/${path}`} current={path === current}>

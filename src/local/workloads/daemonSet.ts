@@ -10,7 +10,7 @@ import { writeStatus } from '../writes.ts';
 import { OwnedPods, type Template } from './ownedPods.ts';
 import { isAvailable, isReady, untilNextAvailable } from './podState.ts';
 import { Revisions, REVISION_LABEL } from './revisions.ts';
-import { resolveShare } from './rollout.ts';
+import { resolveShare } from '../../pods/rolloutBounds.ts';
 
 type PodSpec = NonNullable<Pod['spec']>;
 type Toleration = NonNullable<PodSpec['tolerations']>[number];

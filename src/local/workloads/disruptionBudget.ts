@@ -11,7 +11,7 @@ import { BY_NAMESPACE, controllerOf, workloadOf, type ClusterInformers } from '.
 import { controlLoop, soonest, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
 import { transitionTime, writeStatus } from '../writes.ts';
 import { isReady } from './podState.ts';
-import { resolveShare } from './rollout.ts';
+import { resolveShare } from '../../pods/rolloutBounds.ts';
 
 /** An eviction that was allowed is believed for this long before the pod counts again. */
 const EVICTION_BELIEVED = 120_000;

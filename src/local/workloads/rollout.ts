@@ -1,28 +1,9 @@
 import type { Deployment, ReplicaSet } from '../../api/kinds.ts';
+import { boundsOf, type RolloutBounds } from '../../pods/rolloutBounds.ts';
 
-type IntOrString = string | number;
-
-/** `3`, `25%`: an absolute number or a share of `total`. */
-export function resolveShare(value: IntOrString | undefined, total: number, round: (value: number) => number): number {
-  if (value === undefined) return 0;
-  if (typeof value === 'number') return value;
-  return value.endsWith('%') ? round((Number(value.slice(0, -1)) / 100) * total) : Number(value);
-}
-
-export interface RolloutBounds {
-  readonly maxSurge: number;
-  readonly maxUnavailable: number;
-}
-
-export function rolloutBounds(deployment: Deployment): RolloutBounds {
-  const replicas = deployment.spec?.replicas ?? 1;
-  if (deployment.spec?.strategy?.type === 'Recreate') return { maxSurge: 0, maxUnavailable: 0 };
-  const rolling = deployment.spec?.strategy?.rollingUpdate;
-  const maxSurge = resolveShare(rolling?.maxSurge ?? '25%', replicas, Math.ceil);
-  const maxUnavailable = resolveShare(rolling?.maxUnavailable ?? '25%', replicas, Math.floor);
-  // Both zero would never get anywhere.
-  const least = maxSurge === 0 ? 1 : 0;
-  return { maxSurge, maxUnavailable: Math.min(replicas, Math.max(least, maxUnavailable)) };
+export function rolloutBounds({ spec }: Deployment): RolloutBounds {
+  if (spec?.strategy?.type === 'Recreate') return { maxSurge: 0, maxUnavailable: 0 };
+  return boundsOf(spec?.replicas ?? 1, spec?.strategy);
 }
 
 const size = (replicaSet: ReplicaSet): number => replicaSet.spec?.replicas ?? 1;

@@ -79,7 +79,9 @@ export const Empty = ({ children }: { readonly children: ComponentChildren }) =>
 export function Waiting({ problem }: { readonly problem: string | undefined }) {
   return problem === undefined ? (
     <div class="loading" role="status" aria-label="Loading">
-      <div class="loading-strip" />
+      <div class="loading-strip">
+        <p class="loading-text">Loading …</p>
+      </div>
       <div class="loading-panel" />
       <div class="loading-panel" />
     </div>

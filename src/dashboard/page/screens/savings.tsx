@@ -10,7 +10,7 @@ type Kept = SavingsScreen['kept'][number];
 
 const BLOCKERS: readonly Column<Blocker>[] = [
   { title: 'Blocker', cell: ({ cause }) => <span class="tag">{cause}</span>, key: ({ cause }) => cause },
-  { title: 'What it means', cell: ({ meaning }) => meaning },
+  { title: 'What it means', cell: ({ meaning }) => <span title={meaning}>{meaning}</span>, class: 'long-text' },
   { title: 'Pool', cell: ({ pool }) => pool, key: ({ pool }) => pool },
   { title: 'Nodes', cell: ({ nodes }) => nodes, key: ({ nodes }) => nodes, class: 'number' },
   { title: 'For example', cell: ({ example }) => <NodeLink name={example} /> },

@@ -1,9 +1,19 @@
 import { useState } from 'preact/hooks';
 import type { ApplyAnswer, WhatIfAnswer, WhatIfScreen } from '../../screens.ts';
-import { counted, dollars, perHour, perMonth, shortType } from '../format.ts';
+import { counted, dollars, grouped, perHour, perMonth, shortType } from '../format.ts';
 import { Command, Empty, Panel, Stat, Stats, Waiting } from '../parts/basics.tsx';
+import { Table, type Column } from '../parts/table.tsx';
 import { NodeLink } from '../router.tsx';
 import { postText, useScreen } from '../store.ts';
+
+type Quota = NonNullable<WhatIfAnswer['report']>['quotas'][number];
+
+const QUOTAS: readonly Column<Quota>[] = [
+  { title: 'Quota', cell: ({ quota }) => quota, key: ({ quota }) => quota },
+  { title: 'Before', cell: ({ before }) => grouped(before), key: ({ before }) => before, class: 'number' },
+  { title: 'At most', cell: ({ peak }) => grouped(peak), key: ({ peak }) => peak, class: 'number' },
+  { title: 'After', cell: ({ after }) => grouped(after), key: ({ after }) => after, class: 'number' },
+];
 
 export function WhatIf() {
   const { data, problem } = useScreen<WhatIfScreen>('what-if', false);
@@ -92,7 +102,7 @@ function Difference(props: {
       </Panel>
     );
   }
-  const { before, after, steps, drifting, evictions, unplaced, held } = report;
+  const { before, after, steps, quotas, drifting, evictions, unplaced, held } = report;
   const change = after.pricePerHour - before.pricePerHour;
   return (
     <>
@@ -123,6 +133,11 @@ function Difference(props: {
         )}
         {!report.complete && <p class="muted">It goes on after that; the rest was cut.</p>}
       </Panel>
+      {quotas.length > 0 && (
+        <Panel title="vCPUs that count against quotas">
+          <Table label="Quotas" rows={quotas} columns={QUOTAS} id={({ quota }) => quota} />
+        </Panel>
+      )}
       {(unplaced.length > 0 || held.length > 0) && (
         <Panel title="What would be left over">
           <ul>
