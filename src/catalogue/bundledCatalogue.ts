@@ -3,9 +3,7 @@
  * without asking Azure.
  */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
-import { Labels } from '../api/labels.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
-import { Requirement } from '../constraints/requirement.ts';
 import { instanceTypeOf } from './instanceTypeOf.ts';
 import { suitsClass } from './nodeSettings.ts';
 import { isNodeSize } from './nodeSize.ts';
@@ -19,8 +17,6 @@ export const BUNDLED_REGIONS: readonly string[] = CATALOGUE_LOCATIONS;
 const ESTIMATED_SPOT_SHARE = 0.25;
 
 const AZURE_OVERLAY = { networkPlugin: 'azure', networkPluginMode: 'overlay' } as const;
-/** A catalogue without a cluster cannot know the value of this label. */
-const ANY_CLUSTER = Requirement.of(Labels.aksCluster, 'Exists');
 const NO_CLASS: AksNodeClass = {
   apiVersion: 'karpenter.azure.com/v1beta1',
   kind: 'AKSNodeClass',
@@ -41,7 +37,7 @@ export function bundledInstanceTypes({ region, nodeClass = NO_CLASS }: BundledCa
   const settings = {
     location: region,
     networking: AZURE_OVERLAY,
-    nodeResourceGroup: '',
+    nodeResourceGroup: undefined,
     memoryOverheadPercent: 0.075,
   };
   const offerings = new Offerings({
@@ -54,11 +50,7 @@ export function bundledInstanceTypes({ region, nodeClass = NO_CLASS }: BundledCa
     .flatMap(({ sku }) => readSku(sku, region) ?? [])
     .filter((sku) => isNodeSize(sku) && suitsClass(sku, nodeClass))
     .sort((left, right) => (left.name < right.name ? -1 : 1))
-    .map((sku) => ofAnyCluster(instanceTypeOf(sku, nodeClass, settings, offerings.of(sku))));
-}
-
-function ofAnyCluster(instanceType: InstanceType): InstanceType {
-  return { ...instanceType, requirements: instanceType.requirements.replace(ANY_CLUSTER) };
+    .map((sku) => instanceTypeOf(sku, nodeClass, settings, offerings.of(sku)));
 }
 
 /** Six digits, as Azure prints prices; more would be noise of binary fractions. */

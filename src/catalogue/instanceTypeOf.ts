@@ -11,6 +11,8 @@ import type { Sku } from './resourceSku.ts';
 
 /** Sets of label values remembered: thousands of instance types are sold in few different ways. */
 const MAX_KNOWN = 1024;
+/** A catalogue without a cluster cannot know the value of this label. */
+const ANY_CLUSTER = Requirement.of(Labels.aksCluster, 'Exists');
 const MODES = Requirement.of(Labels.aksMode, 'In', ['system', 'user']);
 const absent = new Map<string, Requirement>();
 const generations = new Map<string, Requirement>();
@@ -25,12 +27,13 @@ export function instanceTypeOf(
   offerings: readonly Offering[],
 ): InstanceType {
   const shape = machineShape(sku, nodeClass, settings);
+  const capacity = capacityOf(shape);
   return {
     name: sku.name,
     requirements: requirementsOf(sku, nodeClass, settings, offerings),
     offerings,
-    capacity: capacityOf(shape),
-    allocatable: allocatableOf(shape),
+    capacity,
+    allocatable: allocatableOf(shape, capacity),
   };
 }
 
@@ -67,7 +70,7 @@ function requirementsOf(
 
     oneOf(Labels.aksCpu, String(sku.cpus)),
     oneOf(Labels.aksMemory, memory),
-    oneOf(Labels.aksCluster, clusterLabel(nodeResourceGroup)),
+    nodeResourceGroup === undefined ? ANY_CLUSTER : oneOf(Labels.aksCluster, clusterLabel(nodeResourceGroup)),
     MODES,
     oneOf(Labels.aksOsSku, nodeClass.spec?.imageFamily === 'AzureLinux' ? 'AzureLinux' : 'Ubuntu'),
     oneOf(Labels.aksFipsEnabled, nodeClass.spec?.fipsMode === 'FIPS' ? 'true' : undefined),

@@ -13,7 +13,8 @@ export interface ClusterSettings {
   /** `eastus`. */
   readonly location: string;
   readonly networking: ClusterNetworking;
-  readonly nodeResourceGroup: string;
+  /** Undefined where there is no cluster: the value of its label is open then. */
+  readonly nodeResourceGroup: string | undefined;
   /** Share of memory that the hypervisor and the kernel take: 0.075 unless told otherwise. */
   readonly memoryOverheadPercent: number;
 }

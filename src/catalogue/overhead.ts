@@ -67,9 +67,9 @@ export function capacityOf(shape: MachineShape): Resources {
   };
 }
 
-export function allocatableOf(shape: MachineShape): Resources {
+export function allocatableOf(shape: MachineShape, capacity: Resources = capacityOf(shape)): Resources {
   const kept = (kubeReservedMebibytes(shape.memoryGiB) + EVICTION_MEMORY_MIB) * MEBI;
-  return subtractResources(capacityOf(shape), {
+  return subtractResources(capacity, {
     cpu: Quantity.fromMilli(kubeReservedMillicores(shape.cpus)),
     memory: Quantity.fromValue(kept, 'BinarySI'),
     'ephemeral-storage': Quantity.fromValue(Math.ceil((shape.osDiskSizeGB * 1e9 * EVICTION_DISK_PERCENT) / 100)),

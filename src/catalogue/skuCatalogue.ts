@@ -45,12 +45,13 @@ const GIB = 2 ** 30;
 export class SkuCatalogue {
   readonly location: string;
   private readonly sizes: ReadonlyMap<string, CatalogueSize>;
-  private readonly earlier: ReadonlyMap<string, CatalogueSize>;
+  private readonly zones: readonly string[];
+  private earlier: ReadonlyMap<string, CatalogueSize> | undefined;
 
   constructor(location: string, zones: readonly string[] = ['1', '2', '3']) {
     this.location = location;
     this.sizes = sizesOf(SKU_SERIES, location, zones);
-    this.earlier = sizesOf(earlierSeries, location, zones);
+    this.zones = zones;
   }
 
   all(): readonly CatalogueSize[] {
@@ -59,7 +60,11 @@ export class SkuCatalogue {
 
   /** By name, `Standard_D2s_v5`, in any case. Also one of an earlier generation, which `all` does not have. */
   find(name: string): CatalogueSize | undefined {
-    return this.sizes.get(name.toLowerCase()) ?? this.earlier.get(name.toLowerCase());
+    const key = name.toLowerCase();
+    const found = this.sizes.get(key);
+    if (found !== undefined) return found;
+    this.earlier ??= sizesOf(earlierSeries, this.location, this.zones);
+    return this.earlier.get(key);
   }
 }
 

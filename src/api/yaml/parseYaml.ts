@@ -12,6 +12,7 @@ import {
   mergeTag,
   parseEvents,
 } from 'js-yaml';
+import { NOT_PLAIN, parsePlainYaml } from './plainYaml.ts';
 
 type YamlEvent = ReturnType<typeof parseEvents>[number];
 
@@ -55,6 +56,8 @@ export class YamlSyntaxError extends Error {
 
 /** The value of a text with one document; undefined for an empty one. Throws `YamlSyntaxError`. */
 export function parseYaml(text: string): unknown {
+  const plain = parsePlainYaml(text);
+  if (plain !== NOT_PLAIN) return plain;
   const values = parseYamlDocuments(text);
   if (values.length > 1) throw new YamlSyntaxError('it has several documents instead of one', 0);
   return values[0];
