@@ -75,4 +75,21 @@ describe('counters of a demand', () => {
     expect(counters.statePasses(narrow, model.states.pin(model.states.base(0), Labels.zone, 'z1'))).toBe('yes');
     expect(counters.statePasses(narrow, model.states.pin(model.states.base(0), Labels.zone, 'z2'))).toBe('no');
   });
+
+  it('are not sure of planned nodes whose label a claim has yet to choose', () => {
+    const rack = 'example.com/rack';
+    const pool = testPool('racks', { requirements: [{ key: rack, operator: 'In', values: ['r1', 'r2'] }] });
+    const racks = Model.of({ pools: pools.map((each) => ({ ...each, pool })), nodes: [], daemons: [] });
+    const { states } = racks;
+    const counters = new Counters(racks, new Set());
+    const passes = (key: string, operator: 'NotIn' | 'In', ...values: string[]): string[] => {
+      const filter = nodeFilter([Requirements.of(Requirement.of(key, operator, values))], undefined);
+      const id = counters.add(counterSpec('spread', Labels.zone, [WEB], filter));
+      const base = states.base(0);
+      return [base, states.pin(base, rack, 'r2')].map((state) => counters.statePasses(id, state));
+    };
+    expect(passes(rack, 'NotIn', 'r1')).toEqual(['maybe', 'yes']);
+    expect(passes(rack, 'In', 'r1', 'r2', 'r3')).toEqual(['yes', 'yes']);
+    expect(passes('example.com/other', 'NotIn', 'r1')).toEqual(['yes', 'yes']);
+  });
 });

@@ -178,12 +178,11 @@ export class Counters {
     const known = this.passing.get(key);
     if (known !== undefined) return known;
     const { states } = this.model;
-    const own = states.at(state).offerings.length;
     let byLabels: 'yes' | 'no' | 'maybe' = filter.terms === undefined ? 'yes' : 'no';
     for (const term of filter.terms ?? []) {
       const narrowed = states.narrow(state, states.requirementId(term));
       if (narrowed < 0 || byLabels === 'yes') continue;
-      byLabels = states.at(narrowed).offerings.length === own ? 'yes' : 'maybe';
+      byLabels = states.isSurely(state, narrowed, term) ? 'yes' : 'maybe';
     }
     const { taints } = states.at(state).pool;
     const hard =

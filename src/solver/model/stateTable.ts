@@ -98,6 +98,20 @@ export class StateTable {
     return result;
   }
 
+  /** Whether every node in the state meets these requirements; `narrowed` is the state that they narrow it to. */
+  isSurely(state: number, narrowed: number, requirements: Requirements): boolean {
+    if (state === narrowed) return true;
+    const before = this.at(state);
+    const after = this.at(narrowed);
+    if (before.offerings.length !== after.offerings.length) return false;
+    // Labels that instance types say nothing about may be left open until the node is launched.
+    return [...requirements.keys()].every((key) => {
+      const values = this.valuesOf(state, key).length;
+      if (values > 0) return values === this.valuesOf(narrowed, key).length;
+      return !before.requirements.has(key) || before.requirements.get(key).equals(after.requirements.get(key));
+    });
+  }
+
   /** What meets both; both are states of the same pool. */
   meet(left: number, right: number): number {
     if (left === right) return left;
