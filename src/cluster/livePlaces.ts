@@ -132,9 +132,14 @@ export class LivePlaces {
    * Exchanges places on these claims' nodes between pods of one kind, so that the scheduler may put each pod on its node
    * when its turn comes: pods that must spread over domains go to them by turns, and of the others, those that it tries
    * first share few nodes. Pods on nodes of `settled` claims keep their places unless they must spread. Returns the claims
-   * in the order in which pods will ask for their nodes. `lastTried` is when the scheduler was seen to try a pod.
+   * by the highest priority of their pods, and of one priority in the order in which pods will ask for their nodes.
+   * `lastTried` is when the scheduler was seen to try a pod.
    */
-  arrange(claims: readonly string[], settled: ReadonlySet<string>, lastTried: LastTried): readonly string[] {
+  arrange(
+    claims: readonly string[],
+    settled: ReadonlySet<string>,
+    lastTried: LastTried,
+  ): readonly (readonly string[])[] {
     const places = this.inTurn(claims, lastTried).map(({ claim, place }): ClaimPlace => {
       const { kind } = podKind(place.pod);
       const isKept = settled.has(claim) && spreadKey(place.pod) === undefined;
@@ -142,7 +147,20 @@ export class LivePlaces {
     });
     const { order, assigned } = arrangement(places, this.spreadPlaces(places));
     for (const each of assigned) this.placements.exchangeAll(each.places, each.pods);
-    return [...new Set([...order, ...claims])];
+    return this.byPriority([...new Set([...order, ...claims])]);
+  }
+
+  /** Claims with pods of a higher priority first, otherwise in the same order; last those that no pod waits for. */
+  private byPriority(claims: readonly string[]): readonly (readonly string[])[] {
+    const waves = new Map<number, string[]>();
+    for (const claim of claims) {
+      const waiting = this.on(claim).filter((place) => this.waits(place));
+      const highest = Math.max(...waiting.map(({ pod }) => pod.spec?.priority ?? 0));
+      const wave = waves.get(highest);
+      if (wave === undefined) waves.set(highest, [claim]);
+      else wave.push(claim);
+    }
+    return [...waves].sort(([one], [other]) => other - one).map(([, wave]) => wave);
   }
 
   /**

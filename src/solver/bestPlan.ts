@@ -65,6 +65,7 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
     const other = plan({ ...packed, rank });
     if (isBetter(other, best)) best = other;
   }
+  if (options.keepsPrioritiesApart === true) return best;
   let bestSearch: Search = { ...packed, isExact: true, growth: 'own' };
   const most = searchesFor(overlay, options);
   if (most > 0 && !mayBeBetter(best, options)) return best;

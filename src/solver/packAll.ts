@@ -38,22 +38,48 @@ export function packAll(draft: Draft, options: SolveOptions): number | undefined
     const lists = items.map((item) => assignment.podsOf.get(item) ?? []);
     const { rest, pods } =
       reserved === undefined ? { rest: items, pods: lists } : openReserved(draft, pool, items, lists, reserved);
-    const demand = demandOf(pool, model.states, rest, model.table.size, packing);
-    const { bins, left } = packPool(demand, limitLeft[pool.index], improver);
-    const next = new Int32Array(rest.length);
-    for (const bin of bins) planned.push(openNode(bin, demand, pods, next, limitLeft));
-    if (left.every((count) => count === 0)) continue;
-    // Domains were counted for pods that found no node there: what was built on those counts may be wrong.
-    if (rest.some(({ variant }, item) => (left[item] ?? 0) > 0 && variant.domainAdds.length > 0)) return undefined;
-    for (const entry of able) {
-      rest.forEach((item, index) => {
-        if (item.podClass !== entry.podClass || (left[index] ?? 0) === 0) return;
-        entry.pods.push(...(pods[index] ?? []).slice(next[index]));
-      });
+    let isLeft = false;
+    for (const part of options.keepsPrioritiesApart === true ? byPriority(rest, pods) : [{ items: rest, lists: pods }]) {
+      const demand = demandOf(pool, model.states, part.items, model.table.size, packing);
+      const { bins, left } = packPool(demand, limitLeft[pool.index], improver);
+      const next = new Int32Array(part.items.length);
+      for (const bin of bins) planned.push(openNode(bin, demand, part.lists, next, limitLeft));
+      if (left.every((count) => count === 0)) continue;
+      // Domains were counted for pods that found no node there: what was built on those counts may be wrong.
+      if (part.items.some(({ variant }, item) => (left[item] ?? 0) > 0 && variant.domainAdds.length > 0)) {
+        return undefined;
+      }
+      isLeft = true;
+      for (const entry of able) {
+        part.items.forEach((item, index) => {
+          if (item.podClass !== entry.podClass || (left[index] ?? 0) === 0) return;
+          entry.pods.push(...(part.lists[index] ?? []).slice(next[index]));
+        });
+      }
     }
+    if (!isLeft) continue;
     assignment.run(able, pool.index + 1);
   }
   return improver.rounds;
+}
+
+/** Items that are packed together, with the pods of each. */
+interface Part {
+  readonly items: Item[];
+  readonly lists: (readonly Pod[])[];
+}
+
+/** The highest priority first, so that the limits go to it. */
+function byPriority(items: readonly Item[], lists: readonly (readonly Pod[])[]): readonly Part[] {
+  const parts = new Map<number, Part>();
+  items.forEach((item, at) => {
+    const { priority } = item.podClass.shape;
+    const part = parts.get(priority) ?? { items: [], lists: [] };
+    parts.set(priority, part);
+    part.items.push(item);
+    part.lists.push(lists[at] ?? []);
+  });
+  return [...parts].sort(([one], [other]) => other - one).map(([, part]) => part);
 }
 
 /** Plans reserved nodes; the items that they leave, with the pods of each. */

@@ -87,6 +87,11 @@ export interface SolveOptions {
   readonly nodeOverheadCost?: number;
   /** Largest share of the waiting pods that one new node may hold, above 0 up to 1. */
   readonly maxPodsSharePerNode?: number;
+  /**
+   * No planned node is shared by pods of different priorities, as far as pods are packed class by class: other orders are
+   * not tried.
+   */
+  readonly keepsPrioritiesApart?: boolean;
   /** How many rounds of improvement may follow the first plan. Counted, so that the same input has the same answer. */
   readonly searchRounds?: number;
   /** Stops the improvement early by `now`; only then may two runs differ. */

@@ -8,13 +8,15 @@ interface Setup {
   readonly areMoreComing?: boolean;
   /** How long it takes to tell the pods of one node. */
   readonly tellingTime?: number;
+  /** Of the pods on a claim's node. */
+  readonly priorityOf?: (claim: string) => number;
 }
 
 /**
  * Telling succeeds unless a claim's name says otherwise: `late` ends the wait, `cleared` has to be told each time, and
  * `stuck` is never told.
  */
-function setup({ areMoreComing = false, tellingTime = 50 }: Setup = {}) {
+function setup({ areMoreComing = false, tellingTime = 50, priorityOf = () => 0 }: Setup = {}) {
   const clock = new VirtualClock(0);
   const told = new Set<string>();
   const arranged: { readonly claims: readonly string[]; readonly settled: readonly string[] }[] = [];
@@ -24,7 +26,8 @@ function setup({ areMoreComing = false, tellingTime = 50 }: Setup = {}) {
     areMoreComing: () => areMoreComing,
     arrange: (claims, settled) => {
       arranged.push({ claims, settled: [...settled] });
-      return [...claims].sort();
+      const priorities = [...new Set(claims.map(priorityOf))].sort((one, other) => other - one);
+      return priorities.map((priority) => claims.filter((claim) => priorityOf(claim) === priority).sort());
     },
     tell: async (claims, end): Promise<Telling> => {
       if (claims.includes('stuck')) {
@@ -150,5 +153,25 @@ describe('nodes that join', () => {
     expect(opened.map(({ claim }) => claim)).toEqual([...claims].sort());
     const started = opened[0]?.at ?? 0;
     expect(opened.map(({ at }) => at - started)).toEqual(claims.map((_, at) => (at < 12 ? 0 : 7)));
+  });
+
+  it('open to pods of a lower priority only when those of a higher one are all open', async () => {
+    const { play, join, opened, opening, clock } = setup({ priorityOf: (claim) => Number(claim.slice(1)) });
+    const open = async (claim: string, takes: number): Promise<void> => {
+      await join(claim, 10);
+      await clock.sleep(takes);
+      await opening.opened(claim, signal);
+    };
+    await play(open('a1', 5), open('a3', 5), open('b3', 40), open('a2', 10));
+    const started = opened[0]?.at ?? 0;
+    expect(opened.map(({ claim, at }) => [claim, at - started])).toEqual([
+      ['a3', 0],
+      ['b3', 0],
+      ['a2', 40],
+      ['a1', 50],
+    ]);
+    // One of a higher priority never opens.
+    await play(join('c9', 10), open('c1', 0));
+    expect(opened.at(-1)?.claim).toBe('c1');
   });
 });

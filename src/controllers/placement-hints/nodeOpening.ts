@@ -10,9 +10,10 @@ export interface NodeOpeningPorts {
   readonly areMoreComing: () => boolean;
   /**
    * Settles which of the pods that are alike is told which of these claims' nodes; pods of `settled` claims have been told.
-   * Returns the claims with those first whose pods the scheduler is about to try.
+   * Returns the claims by the highest priority of their pods, and of one priority those first whose pods the scheduler is
+   * about to try.
    */
-  readonly arrange: (claims: readonly string[], settled: ReadonlySet<string>) => readonly string[];
+  readonly arrange: (claims: readonly string[], settled: ReadonlySet<string>) => readonly (readonly string[])[];
   /** Tells the pods of these claims' nodes where they are expected, until `end` at the latest, which may grow meanwhile. */
   readonly tell: (claims: readonly string[], end: () => number, options: HintOptions) => Promise<Telling>;
 }
@@ -84,7 +85,7 @@ export class NodeOpening {
   private start(group: Group, signal: AbortSignal): void {
     this.group = group;
     this.fill(group, signal).then(
-      (order) => this.leave(group, order),
+      (waves) => this.leave(group, waves),
       (error: unknown) => {
         this.group = undefined;
         for (const gate of group.gates.values()) gate.fail(error);
@@ -92,26 +93,29 @@ export class NodeOpening {
     );
   }
 
-  private leave({ gates }: Group, order: readonly string[]): void {
+  private leave({ gates }: Group, waves: readonly (readonly string[])[]): void {
     this.group = undefined;
-    const procession = new Procession(this.ports.clock, order, gates, () => {
+    const order = waves.flat();
+    const procession = new Procession(this.ports.clock, waves, gates, () => {
       for (const claim of order) if (this.leaving.get(claim) === procession) this.leaving.delete(claim);
     });
     for (const claim of order) this.leaving.set(claim, procession);
     procession.begin();
   }
 
-  /** Returns the claims in the order in which their nodes are to open. */
-  private async fill(group: Group, signal: AbortSignal): Promise<readonly string[]> {
+  /** Returns the claims in the order in which their nodes are to open, as `arrange` does. */
+  private async fill(group: Group, signal: AbortSignal): Promise<readonly (readonly string[])[]> {
     const { clock, arrange, tell } = this.ports;
     const latest = clock.now() + LONGEST;
     await this.linger(group, signal);
     const start = clock.now();
     const end = (): number => Math.min(latest, start + TELLING.first + TELLING.further * (group.gates.size - 1));
+    let waves: readonly (readonly string[])[] = [];
     let order: readonly string[] = [];
     for (let round = 0; round < ROUNDS && clock.now() < end(); round++) {
       if (order.length < group.gates.size) {
-        order = arrange([...group.gates.keys()], new Set(order));
+        waves = arrange([...group.gates.keys()], new Set(order));
+        order = waves.flat();
         this.begin(order);
         round = 0;
       }
@@ -121,7 +125,9 @@ export class NodeOpening {
       if (telling === 'told') await clock.sleep(Math.min(SETTLE, (clock.now() - began) / 10), signal);
       else if (order.length === group.gates.size) break;
     }
-    return [...new Set([...order, ...group.gates.keys()])];
+    const arranged = new Set(order);
+    const late = [...group.gates.keys()].filter((claim) => !arranged.has(claim));
+    return [...waves.slice(0, -1), [...(waves.at(-1) ?? []), ...late]];
   }
 
   private begin(claims: readonly string[]): void {
@@ -156,45 +162,63 @@ class Gate {
   });
 }
 
-/** Nodes that open one after another, a few at a time. */
+/**
+ * Nodes that open one after another, a few at a time. A wave of them waits until all of the one before are open: pods of a
+ * higher priority take any open room that is not their like's when they are tried before their own node is open.
+ */
 class Procession {
   private readonly clock: Clock;
-  private readonly line: string[];
+  private readonly waves: string[][];
   private readonly gates: ReadonlyMap<string, Gate>;
-  private readonly unopened: Set<string>;
+  /** Of the first wave. */
+  private readonly unopened = new Set<string>();
   /** Aborts when all are open, or have had their time. */
   private readonly over = new AbortController();
 
-  constructor(clock: Clock, order: readonly string[], gates: ReadonlyMap<string, Gate>, onOver: () => void) {
+  constructor(
+    clock: Clock,
+    waves: readonly (readonly string[])[],
+    gates: ReadonlyMap<string, Gate>,
+    onOver: () => void,
+  ) {
     this.clock = clock;
-    this.line = [...order];
+    this.waves = waves.map((wave) => [...wave]);
     this.gates = gates;
-    this.unopened = new Set(order);
     this.over.signal.addEventListener('abort', onOver, { once: true });
   }
 
   begin(): void {
-    for (let under = 0; under < AT_ONCE; under++) this.next();
+    this.beginWave();
     const { signal } = this.over;
     void this.clock
       .sleep(LONGEST_OPENING, signal)
       .then(() => this.over.abort())
       .catch(() => undefined)
       .then(() => {
-        while (this.line.length > 0) this.next();
+        for (const claim of this.waves.splice(0).flat()) this.gates.get(claim)?.open();
       });
   }
 
   async opened(claim: string, signal: AbortSignal): Promise<void> {
     this.unopened.delete(claim);
-    this.next();
-    if (this.unopened.size === 0) this.over.abort();
+    if (this.unopened.size > 0) this.next();
+    else {
+      this.waves.shift();
+      this.beginWave();
+    }
     const either = AbortSignal.any([signal, this.over.signal]);
     if (!either.aborted) await new Promise<void>((resolve) => either.addEventListener('abort', () => resolve()));
   }
 
+  private beginWave(): void {
+    while (this.waves[0]?.length === 0) this.waves.shift();
+    for (const claim of this.waves[0] ?? []) this.unopened.add(claim);
+    if (this.unopened.size === 0) this.over.abort();
+    for (let under = 0; under < AT_ONCE; under++) this.next();
+  }
+
   private next(): void {
-    const claim = this.line.shift();
+    const claim = this.waves[0]?.shift();
     if (claim !== undefined) this.gates.get(claim)?.open();
   }
 }

@@ -11,7 +11,7 @@ import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
 import { noTracer, traced, type Span } from '../../kube/trace.ts';
-import type { PlannedNode, Solution } from '../../solver/problem.ts';
+import type { PlannedNode, Solution, SolveOptions } from '../../solver/problem.ts';
 import { isVirtual } from '../capacity-buffer/virtualPods.ts';
 import type { World } from '../world/world.ts';
 import { Announcer } from './announcer.ts';
@@ -198,7 +198,8 @@ class Provisioner {
   }
 
   private solutionFor(moment: Moment, waiting: readonly Pod[]): Look {
-    const ask = (pods: readonly Pod[]): Solution => moment.ask({ pods }, { explainChoices: true });
+    const ask = (pods: readonly Pod[], options?: SolveOptions): Solution =>
+      moment.ask({ pods }, { ...options, explainChoices: true });
     const cheapest = ask(waiting);
     if (this.options.tellsScheduler !== true) return { solution: cheapest, isOver: true };
     return this.secondLook.at(followablePlan(cheapest, waiting, ask), podsByKey(waiting), moment.now);

@@ -2,22 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { testPod, testPool, testType } from '../../../test/fixtures/solver/testObjects.ts';
 import type { Pod } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
-import type { Solution } from '../../solver/problem.ts';
+import { podKey } from '../../pods/podKey.ts';
+import type { Solution, SolveOptions } from '../../solver/problem.ts';
 import { solve } from '../../solver/solve.ts';
 import { followablePlan } from './followablePlan.ts';
 
 /** Nodes of four cores cost as much as two of two cores, or `large` times as much. */
 function plan(pods: readonly Pod[], large = 1): { readonly chosen: Solution; readonly asked: number } {
   let asked = 0;
-  const ask = (all: readonly Pod[]): Solution => {
+  const ask = (all: readonly Pod[], options?: SolveOptions): Solution => {
     asked += 1;
     const instanceTypes = [testType('a2', 2, 8, 0.1), testType('a4', 4, 16, 0.2 * large)];
-    return solve({
-      pods: all,
-      pools: [{ pool: testPool('default'), instanceTypes, used: {} }],
-      nodes: [],
-      daemons: [],
-    });
+    const pools = [{ pool: testPool('default'), instanceTypes, used: {} }];
+    return solve({ pods: all, pools, nodes: [], daemons: [] }, options);
   };
   const chosen = followablePlan(ask(pods), pods, ask);
   return { chosen, asked };
@@ -59,5 +56,35 @@ describe('a plan for pods that must spread', () => {
     for (const how of [undefined, 'ScheduleAnyway']) {
       expect(plan(names.map((name) => web(name, '900m', how))).asked).toBe(1);
     }
+  });
+});
+
+describe('a plan for pods of different priorities', () => {
+  const prior = (name: string, cpu: string, priority: number): Pod => {
+    const pod = testPod(name, cpu, '100Mi');
+    return { ...pod, spec: { containers: [], ...pod.spec, priority } };
+  };
+  const prioritiesOn = ({ plannedNodes }: Solution, pods: readonly Pod[]): readonly number[] =>
+    plannedNodes.map(({ pods: own }) => {
+      const there = pods.filter((pod) => own.includes(podKey(pod)));
+      return new Set(there.map(({ spec }) => spec?.priority)).size;
+    });
+
+  it('has them on different nodes where that costs no more', () => {
+    const pods = names.flatMap((name, at) => [prior(name, '900m', at % 2), prior(`${name}-b`, '900m', at % 2)]);
+    const { chosen } = plan(pods);
+    expect(new Set(prioritiesOn(chosen, pods))).toEqual(new Set([1]));
+    expect(chosen.unplaced).toEqual([]);
+  });
+
+  it('has them together where nodes of their own would cost more', () => {
+    const pods = [prior('a', '900m', 1), prior('b', '1800m', 1), prior('c', '900m', 0), prior('d', '1800m', 0)];
+    const { chosen } = plan(pods);
+    expect(Math.max(...prioritiesOn(chosen, pods))).toBe(2);
+  });
+
+  it('is not asked for twice where all are on one node, or have one priority', () => {
+    expect(plan([prior('a', '900m', 1), prior('b', '900m', 0)]).asked).toBe(1);
+    expect(plan(names.map((name) => prior(name, '1800m', 7))).asked).toBe(1);
   });
 });
