@@ -99,4 +99,18 @@ describe('pods of one kind', () => {
       expect(zones).toEqual(isSpread ? ['a', 'b', 'b'] : ['b', 'b', 'a']);
     }
   });
+
+  it('have their nodes arranged by the highest priority of the pods that wait for them', () => {
+    const priorities = { a1: 0, a2: 5, b1: 5, b2: undefined };
+    for (const [target, priority] of Object.entries(priorities)) {
+      cluster.setNode(node(target, target.slice(0, 1)));
+      if (priority === undefined) continue;
+      const { spec, ...rest } = pod(`on-${target}`, false);
+      const own = { ...rest, spec: { containers: [], ...spec, priority } };
+      cluster.setPod(own);
+      cluster.places.hold('plan', [{ target, pods: [own] }], 60_000);
+    }
+    const waves = cluster.places.arrange(Object.keys(priorities), new Set(), () => 0);
+    expect(waves.map((wave) => wave.toSorted())).toEqual([['a2', 'b1'], ['a1'], ['b2']]);
+  });
 });
