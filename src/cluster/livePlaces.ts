@@ -3,7 +3,7 @@ import type { Pod } from '../api/kinds.ts';
 import { controllerOf, podKind } from '../pods/podKind.ts';
 import { isTerminal, isTerminating } from '../pods/podPredicates.ts';
 import type { NodeView } from './nodeView.ts';
-import { spreadKey, spreadOrder } from './spreadOrder.ts';
+import { spreadKey, spreadOrder, type SpreadPlace } from './spreadOrder.ts';
 import { arrangement, type ClaimPlace } from './arrangement.ts';
 import { Placements, type Place, type PlannedPods } from './placements.ts';
 
@@ -20,6 +20,12 @@ interface Surroundings {
   readonly takesPods: () => boolean;
   /** The pods of these controllers that have a node. */
   readonly boundOf: (controllers: ReadonlySet<string>) => readonly Pod[];
+}
+
+/** Places of pods that must spread over domains. */
+interface Spread {
+  readonly places: readonly (SpreadPlace & { readonly pod: Pod })[];
+  readonly before: ReadonlyMap<string, number>;
 }
 
 /** When the scheduler was last seen to try a pod, in milliseconds; 0 when it was not. */
@@ -168,10 +174,14 @@ export class LivePlaces {
    * priority the longest untried first. In a cluster without any node that takes pods it waits before it tries one again,
    * except for those that it has tried since these nodes joined.
    */
-  inTurn(claims: readonly string[], lastTried: LastTried): readonly Omit<ClaimPlace, 'group'>[] {
+  inTurn(
+    claims: readonly string[],
+    lastTried: LastTried,
+    concerns: (place: Place) => boolean = () => true,
+  ): readonly Omit<ClaimPlace, 'group'>[] {
     const { viewOf, targetOf, takesPods, byArrival } = this.surroundings;
     const found = claims.flatMap((claim) =>
-      this.on(claim).flatMap((place) => (this.waits(place) ? [{ claim, place }] : [])),
+      this.on(claim).flatMap((place) => (concerns(place) && this.waits(place) ? [{ claim, place }] : [])),
     );
     const arrived = new Map(byArrival(found.map(({ place }) => place.pod)).map((pod, at) => [pod.metadata.uid, at]));
     const joined = Math.min(
@@ -190,6 +200,28 @@ export class LivePlaces {
           other.priority - one.priority || one.delay - other.delay || one.tried - other.tried || one.at - other.at,
       )
       .map(({ each }) => each);
+  }
+
+  /**
+   * Of this place's kind and plan, the places on nodes that have joined whose pods are yet to be bound, as the scheduler will
+   * try them, and how many of its controller's pods run in each domain of the key.
+   */
+  spread(place: Place, key: string, lastTried: LastTried): Spread {
+    const { kind } = podKind(place.pod);
+    const views = this.placements.alike(place).flatMap((each) => {
+      const view = this.viewOf(each);
+      return view?.node === undefined ? [] : [view];
+    });
+    const names = [...new Set(views.map(({ name }) => name))];
+    const concerns = (each: Place): boolean => podKind(each.pod).kind === kind;
+    return {
+      places: this.inTurn(names, lastTried, concerns).map((each) => ({
+        pod: each.place.pod,
+        node: each.claim,
+        domain: this.viewOf(each.place)?.labels[key] ?? '',
+      })),
+      before: this.runningIn(place.pod, key, this.running([place])),
+    };
   }
 
   /** Whether pods have places on nodes that have yet to join. */
@@ -277,14 +309,24 @@ export class LivePlaces {
       [...byKind].map(([kind, own]) => {
         const [{ place }] = own;
         const key = spreadKey(place.pod) ?? '';
-        const before = new Map<string, number>();
-        for (const { labels } of running.get(controllerOf(place.pod) ?? '') ?? []) {
-          before.set(labels[key] ?? '', (before.get(labels[key] ?? '') ?? 0) + 1);
-        }
+        const before = this.runningIn(place.pod, key, running);
         const domains = own.map((each) => ({ ...each, domain: this.viewOf(each.place)?.labels[key] ?? '' }));
         return [kind, spreadOrder(domains, before)];
       }),
     );
+  }
+
+  /** How many pods of the pod's controller run in each domain of the key. */
+  private runningIn(
+    pod: Pod,
+    key: string,
+    running: ReadonlyMap<string, readonly NodeView[]>,
+  ): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { labels } of running.get(controllerOf(pod) ?? '') ?? []) {
+      counts.set(labels[key] ?? '', (counts.get(labels[key] ?? '') ?? 0) + 1);
+    }
+    return counts;
   }
 
   /** The nodes that pods of these places' controllers run on, once for each pod. */

@@ -7,12 +7,16 @@ import { SortedValues } from './sortedValues.ts';
 const NO_PODS: ReadonlyMap<string, Pod> = new Map();
 
 /**
- * All pods, and where they are: by node, those that the scheduler found no node for, and by DaemonSet. `onChange` is
+ * All pods, and where they are: by node, those that the scheduler found no node for, by controller and by DaemonSet. `onChange` is
  * called with every node whose pods changed.
  */
 export class PodBindings {
   private readonly pods = new Map<string, Pod>();
   private readonly byNode = new Map<string, Map<string, Pod>>();
+  private readonly byController = new Map<string, Map<string, Pod>>();
+  /** By key: pods that came later have higher numbers. */
+  private readonly arrivals = new Map<string, number>();
+  private arrived = 0;
   private readonly waiting = new SortedValues<Pod>();
   /** Keys of pods that the scheduler may be giving a node to. */
   private readonly bindable = new Set<string>();
@@ -36,7 +40,10 @@ export class PodBindings {
     const old = this.pods.get(key);
     // A pod of the same name may have been created elsewhere before the end of this one is known.
     if (old !== undefined) this.unfile(key, old, pod);
+    else this.arrivals.set(key, ++this.arrived);
     this.pods.set(key, pod);
+    const controller = controllerOf(pod);
+    if (controller !== undefined) file(this.byController, controller, key, pod);
     const nodeName = pod.spec?.nodeName;
     if (nodeName) {
       file(this.byNode, nodeName, key, pod);
@@ -63,6 +70,7 @@ export class PodBindings {
     if (isProvisionable(old)) this.waiting.delete(key);
     this.bindable.delete(key);
     this.pods.delete(key);
+    this.arrivals.delete(key);
   }
 
   /** In order of namespace and name, as all lists here: decisions must not depend on the order of arrival. */
@@ -74,21 +82,17 @@ export class PodBindings {
 
   /** These pods in the order in which they came, which is about the order in which the scheduler tries them. */
   byArrival(pods: readonly Pod[]): readonly Pod[] {
-    const byKey = new Map(pods.map((pod) => [podKey(pod), pod]));
-    const arrived: Pod[] = [];
-    for (const key of this.pods.keys()) {
-      const pod = byKey.get(key);
-      if (pod !== undefined) arrived.push(pod);
-    }
-    return arrived;
+    const arrivalOf = (pod: Pod): number => this.arrivals.get(podKey(pod)) ?? 0;
+    return pods.filter((pod) => arrivalOf(pod) > 0).sort((left, right) => arrivalOf(left) - arrivalOf(right));
   }
 
   /** The pods of these controllers that have a node. */
   boundOf(controllers: ReadonlySet<string>): readonly Pod[] {
-    return [...this.pods.values()].filter((pod) => {
-      const controller = controllerOf(pod);
-      return pod.spec?.nodeName && controller !== undefined && controllers.has(controller) && !isTerminal(pod);
-    });
+    return [...controllers].flatMap((controller) =>
+      [...(this.byController.get(controller) ?? NO_PODS).values()].filter(
+        (pod) => pod.spec?.nodeName && !isTerminal(pod),
+      ),
+    );
   }
 
   /** Whether there are pods that the scheduler may be giving a node to just now. */
@@ -118,6 +122,10 @@ export class PodBindings {
     if (nodeName && nodeName !== next?.spec?.nodeName) {
       unfile(this.byNode, nodeName, key);
       this.onChange(nodeName);
+    }
+    const controller = controllerOf(old);
+    if (controller !== undefined && controller !== (next && controllerOf(next))) {
+      unfile(this.byController, controller, key);
     }
     const daemonSet = daemonSetOf(old);
     if (daemonSet !== undefined && this.newest.get(daemonSet) === old) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../api/kinds.ts';
-import { spreadKey, spreadOrder, toldAtOnce } from './spreadOrder.ts';
+import { canBeToldTogether, onlySkew, spreadKey, spreadOrder, toldAtOnce } from './spreadOrder.ts';
 
 const domains = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 30 });
 
@@ -47,6 +47,43 @@ describe('the order of places over domains', () => {
   });
 });
 
+describe('pods that are nominated together', () => {
+  const on = (...nodes: readonly string[]) => nodes.map((node) => ({ node, domain: node.slice(0, 1) }));
+
+  it('can be bound where each is alone on its node', () => {
+    expect(canBeToldTogether(on('a1', 'b1', 'c1', 'a2'), new Map(), 1)).toBe(true);
+  });
+
+  it('can share a node when the other domains have theirs by then', () => {
+    expect(canBeToldTogether(on('b1', 'c1', 'a1', 'a1'), new Map(), 1)).toBe(true);
+    expect(canBeToldTogether(on('a1', 'b1', 'c1', 'a1'), new Map(), 1)).toBe(false);
+    expect(canBeToldTogether(on('a1', 'b1', 'c1', 'a1'), new Map(), 2)).toBe(true);
+    expect(
+      canBeToldTogether(
+        on('a1', 'a1'),
+        new Map([
+          ['a', 0],
+          ['b', 1],
+          ['c', 1],
+        ]),
+        1,
+      ),
+    ).toBe(true);
+  });
+
+  it('cannot when every domain has two on one node', () => {
+    expect(canBeToldTogether(on('a1', 'b1', 'c1', 'a1', 'b1', 'c1'), new Map(), 1)).toBe(false);
+  });
+});
+
+it('begins with domains that have few places, so that nodes with several come last', () => {
+  const order = spreadOrder(
+    ['a', 'a', 'b', 'c'].map((domain) => ({ domain })),
+    new Map(),
+  );
+  expect(order.map(({ domain }) => domain)).toEqual(['b', 'c', 'a', 'a']);
+});
+
 describe('pods that are tried in another order than expected', () => {
   it('can nearly all follow when a run of them comes first or last', () => {
     const places = ['a', 'b', 'c'].flatMap((domain) => Array.from({ length: 6 }, () => ({ domain })));
@@ -88,4 +125,5 @@ it.each([
   const hosts = { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'DoNotSchedule' };
   const pod = { spec: { containers: [], topologySpreadConstraints: [hosts, ...topologySpreadConstraints] } };
   expect(toldAtOnce(pod as unknown as Pod)).toBe(expected);
+  expect(onlySkew(pod as unknown as Pod)).toBe(skews.length > 1 ? undefined : skews[0]);
 });

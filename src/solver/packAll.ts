@@ -39,7 +39,9 @@ export function packAll(draft: Draft, options: SolveOptions): number | undefined
     const { rest, pods } =
       reserved === undefined ? { rest: items, pods: lists } : openReserved(draft, pool, items, lists, reserved);
     let isLeft = false;
-    for (const part of options.keepsPrioritiesApart === true ? byPriority(rest, pods) : [{ items: rest, lists: pods }]) {
+    for (const part of options.keepsPrioritiesApart === true
+      ? byPriority(rest, pods)
+      : [{ items: rest, lists: pods }]) {
       const demand = demandOf(pool, model.states, part.items, model.table.size, packing);
       const { bins, left } = packPool(demand, limitLeft[pool.index], improver);
       const next = new Int32Array(part.items.length);

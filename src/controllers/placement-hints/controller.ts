@@ -6,7 +6,7 @@ import type { Controller, ReconcileResult } from '../../kube/runtime/controller.
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { podKind } from '../../pods/podKind.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
-import { spreadKey, toldAtOnce } from '../../cluster/spreadOrder.ts';
+import { canBeToldTogether, onlySkew, spreadKey, toldAtOnce } from '../../cluster/spreadOrder.ts';
 import type { Place } from '../../cluster/placements.ts';
 import { keyOf, refOf, watch, type Watch } from '../../kube/runtime/watch.ts';
 import type { RegistrationHook } from '../nodeclaim-lifecycle/registrationHook.ts';
@@ -200,24 +200,25 @@ export class PlacementHints {
   }
 
   /**
-   * The scheduler counts the pods that are nominated to a node as if they ran there: of pods that must spread it would find
-   * none allowed on a node that several of them are nominated to. So only those are told that it tries first.
+   * The scheduler counts the pods that are nominated to a node as if they ran there: of pods that must spread it may find
+   * none allowed on a node that several of them are nominated to. So only those are told that it tries first, and others
+   * where all of them can be bound in their turn all the same.
    */
   private isBlocked(pod: Pod, place: Place): boolean {
-    if (spreadKey(pod) === undefined) return false;
+    const key = spreadKey(pod);
+    if (key === undefined) return false;
     const { cluster } = this.world;
-    const { kind } = podKind(pod);
-    const name = cluster.places.viewOf(place)?.name ?? '';
-    const siblings = cluster.places
-      .inTurn([name], this.lastTried)
-      .flatMap((each) => (podKind(each.place.pod).kind === kind ? [each.place.pod.metadata] : []));
-    const turn = siblings.findIndex(({ uid }) => uid === pod.metadata.uid);
+    const { places, before } = cluster.places.spread(place, key, this.lastTried);
+    const turn = places.findIndex((each) => each.pod.metadata.uid === pod.metadata.uid);
+    const node = places[turn]?.node;
     const isTold = (ref: Pod['metadata']): boolean => {
       const sibling = cluster.pod(ref);
       return sibling !== undefined && hintedNode(sibling) !== undefined;
     };
-    const others = siblings.filter((sibling, at) => at < turn || (at > turn && isTold(sibling)));
-    return others.length >= toldAtOnce(pod);
+    const told = places.filter((each, at) => at <= turn || isTold(each.pod.metadata));
+    if (told.filter((each) => each.node === node).length <= toldAtOnce(pod)) return false;
+    const skew = onlySkew(pod);
+    return skew === undefined || !canBeToldTogether(told, before, skew);
   }
 
   private decide(pod: Pod): string | null | undefined {
