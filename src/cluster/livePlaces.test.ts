@@ -70,7 +70,7 @@ describe('pods of one kind', () => {
     for (const each of pods) cluster.setPod(each);
     cluster.places.hold('plan', [{ target: 'a1', pods: pods.toReversed() }], 60_000);
     const inTurn = (tried: Record<string, number>): readonly string[] =>
-      cluster.places
+      cluster.places.turns
         .inTurn(['a1'], ({ metadata }) => tried[metadata.name] ?? 0)
         .map(({ place }) => place.pod.metadata.name);
     expect(inTurn({})).toEqual(['urgent', 'first', 'second', 'third']);
@@ -94,7 +94,11 @@ describe('pods of one kind', () => {
       plan(isSpread);
       // Tried in this order.
       const turn = new Map(['on-b1', 'on-b2', 'on-a1'].map((name, at) => [name, at]));
-      cluster.places.arrange(['a1', 'b1', 'b2'], new Set(['b1', 'b2']), ({ metadata }) => turn.get(metadata.name) ?? 9);
+      cluster.places.turns.arrange(
+        ['a1', 'b1', 'b2'],
+        new Set(['b1', 'b2']),
+        ({ metadata }) => turn.get(metadata.name) ?? 9,
+      );
       const zones = ['on-b1', 'on-b2', 'on-a1'].map((name) => placeOf(name)?.slice(0, 1));
       expect(zones).toEqual(isSpread ? ['a', 'b', 'b'] : ['b', 'b', 'a']);
     }
@@ -110,7 +114,7 @@ describe('pods of one kind', () => {
       cluster.setPod(own);
       cluster.places.hold('plan', [{ target, pods: [own] }], 60_000);
     }
-    const waves = cluster.places.arrange(Object.keys(priorities), new Set(), () => 0);
+    const waves = cluster.places.turns.arrange(Object.keys(priorities), new Set(), () => 0);
     expect(waves.map((wave) => wave.toSorted())).toEqual([['a2', 'b1'], ['a1'], ['b2']]);
   });
 });

@@ -70,7 +70,7 @@ export class PlacementHints {
     this.opening = new NodeOpening({
       clock: world.clock,
       areMoreComing: () => world.cluster.places.areAwaitingNodes,
-      arrange: (claims, settled) => world.cluster.places.arrange(claims, settled, this.lastTried),
+      arrange: (claims, settled) => world.cluster.places.turns.arrange(claims, settled, this.lastTried),
       tell: (claims, end, options) => this.tell(claims, end, options),
     });
   }
@@ -126,7 +126,7 @@ export class PlacementHints {
   /** Tells the pods with a place on the nodes of these claims. */
   private async tell(claims: readonly string[], end: () => number, options: HintOptions): Promise<Telling> {
     const { cluster } = this.world;
-    const unsaid = cluster.places.inTurn(claims, this.lastTried).flatMap(({ place }) => {
+    const unsaid = cluster.places.turns.inTurn(claims, this.lastTried).flatMap(({ place }) => {
       const pod = cluster.pod(place.pod.metadata);
       return pod && this.decide(pod) ? [pod] : [];
     });
@@ -208,7 +208,7 @@ export class PlacementHints {
     const key = spreadKey(pod);
     if (key === undefined) return false;
     const { cluster } = this.world;
-    const { places, before } = cluster.places.spread(place, key, this.lastTried);
+    const { places, before } = cluster.places.turns.spread(place, key, this.lastTried);
     const turn = places.findIndex((each) => each.pod.metadata.uid === pod.metadata.uid);
     const node = places[turn]?.node;
     const isTold = (ref: Pod['metadata']): boolean => {
