@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Node, Pod } from '../../api/kinds.ts';
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Cluster } from '../../cluster/cluster.ts';
 import { subtractResources } from '../../units/resources.ts';
 import { reseat } from './reseating.ts';
@@ -96,5 +97,24 @@ describe('pods whose node was taken by another', () => {
     bind(stray, 'y');
     expect(makeRoom('y')).toBe(0);
     expect(bound.map(placeOf)).toEqual(['y', 'y']);
+  });
+
+  it('are expected on a node that has yet to join, unless they ask for labels that it may not get', () => {
+    const claim = (name: string): NodeClaim => ({
+      metadata: { name, uid: name },
+      spec: { nodeClassRef: { group: 'g', kind: 'k', name: 'n' }, requirements: [], expireAfter: 'Never' },
+      status: { providerID: name, capacity: { cpu: '4', pods: '10' }, allocatable: { cpu: '4', pods: '10' } },
+    });
+    for (const [at, spec] of [{}, { nodeSelector: { disk: 'fast' } }].entries()) {
+      cluster.setClaim(claim(`coming-${at}`));
+      const [stray, late] = [pod(`stray-${at}`, '3'), pod(`late-${at}`, '3', spec)];
+      expectOn(`coming-${at}`, stray);
+      expectOn('x', late);
+      bind(stray, 'x');
+      expect(makeRoom('x')).toBe(at === 0 ? 1 : 0);
+      expect(placeOf(late)).toBe(at === 0 ? 'coming-0' : 'x');
+      cluster = new Cluster();
+      cluster.setNode(node('x', { disk: 'fast' }));
+    }
   });
 });

@@ -21,14 +21,14 @@ export interface ReseatingPorts {
   readonly freeOn: (view: NodeView) => Resources;
 }
 
-/** Nodes that are asked for room, those with most of it first. */
+/** Nodes that are asked for room, also those on their way, those with most of it first. */
 const MOST_PARTNERS = 12;
 
 /** Gives places on this node to others when the pods expected on it have no room there. Returns how many pods moved. */
 export function reseat({ cluster, freeOn }: ReseatingPorts, nodeName: string, now: number): number {
   const { places } = cluster;
-  const views = cluster.snapshot().nodes.filter(({ deleting, node }) => !deleting && node !== undefined);
-  const crowded = views.find(({ name }) => name === nodeName);
+  const views = cluster.snapshot().nodes.filter(({ deleting }) => !deleting);
+  const crowded = views.find(({ name, node }) => name === nodeName && node !== undefined);
   if (crowded === undefined) return 0;
   const seated = seatsOn(cluster, crowded.name, now);
   if (seated.length === 0 || fits(demandOf(seated), freeOn(crowded))) return 0;
@@ -83,9 +83,15 @@ function isSpreadAlike({ spec }: Pod, from: NodeView, to: NodeView): boolean {
 
 function accepts({ node, taints }: NodeView, pod: Pod): boolean {
   const hard = taints.filter(({ effect }) => effect !== 'PreferNoSchedule');
-  return (
-    node !== undefined && matchesNodeAffinity(pod, node) && untoleratedTaints(hard, pod.spec?.tolerations).length === 0
-  );
+  if (untoleratedTaints(hard, pod.spec?.tolerations).length > 0) return false;
+  // Not all labels of a node that has yet to join are known.
+  return node === undefined ? isFree(pod) : matchesNodeAffinity(pod, node);
+}
+
+/** Whether the pod does not ask for labels of its node. */
+function isFree({ spec }: Pod): boolean {
+  const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  return required === undefined && Object.keys(spec?.nodeSelector ?? {}).length === 0;
 }
 
 /** The least share of a node that is left, over cores and memory. */
