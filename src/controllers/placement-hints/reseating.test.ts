@@ -117,4 +117,16 @@ describe('pods whose node was taken by another', () => {
       cluster.setNode(node('x', { disk: 'fast' }));
     }
   });
+
+  it('make a pod of another node go on to a third', () => {
+    cluster.setNode(node('z'));
+    const [stray, large, small] = [pod('stray', '3'), pod('large', '3'), pod('small', '1500m')];
+    expectOn('x', pod('first', '1'), small);
+    expectOn('y', large);
+    expectOn('z', stray, pod('second', '1'));
+    bind(pod('other', '1500m'), 'z');
+    bind(stray, 'y');
+    expect(makeRoom('y')).toBe(2);
+    expect([placeOf(large), placeOf(small)]).toEqual(['x', 'z']);
+  });
 });

@@ -32,19 +32,63 @@ export function reseat({ cluster, freeOn }: ReseatingPorts, nodeName: string, no
   if (crowded === undefined) return 0;
   const seated = seatsOn(cluster, crowded.name, now);
   if (seated.length === 0 || fits(demandOf(seated), freeOn(crowded))) return 0;
-  const partners = views
+  const free = freeOn(crowded);
+  const partners: readonly Partner[] = views
     .filter((view) => view !== crowded)
     .map((view) => ({ view, room: freeOn(view), own: seatsOn(cluster, view.name, now) }))
     .map((partner) => ({ ...partner, left: subtractResources(partner.room, demandOf(partner.own)) }))
-    .sort((one, other) => shareOf(other.left, other.view) - shareOf(one.left, one.view));
-  for (const { view, room, own } of partners.slice(0, MOST_PARTNERS)) {
-    const found = exchange(tableOf(seated, freeOn(crowded), crowded, view), tableOf(own, room, view, crowded));
+    .sort((one, other) => shareOf(other.left, other.view) - shareOf(one.left, one.view))
+    .slice(0, MOST_PARTNERS);
+  for (const { view, room, own } of partners) {
+    const found = exchange(tableOf(seated, free, crowded, view), tableOf(own, room, view, crowded));
     if (found === undefined) continue;
     for (const pod of found.there) places.move(pod, view.name);
     for (const pod of found.here) places.move(pod, crowded.name);
     return found.there.length + found.here.length;
   }
-  return 0;
+  const moves = overThree(seated, free, crowded, partners);
+  for (const { pod, to } of moves) places.move(pod, to);
+  return moves.length;
+}
+
+/** One pod goes to a node from which another goes on to a third; none when there are no such two. */
+function overThree(
+  seated: readonly Place[],
+  free: Resources,
+  crowded: NodeView,
+  partners: readonly Partner[],
+): readonly { readonly pod: Pod; readonly to: string }[] {
+  const over = subtractResources(demandOf(seated), free);
+  for (const { pod, open } of seated) {
+    const requests = podRequests(pod);
+    if (open || !fits(over, requests)) continue;
+    for (const { view, own, left } of partners) {
+      if (!mayGo(pod, crowded, view)) continue;
+      for (const next of own) {
+        const freed = podRequests(next.pod);
+        if (next.open || !fits(requests, addResources(left, freed))) continue;
+        const last = partners.find(
+          (each) => each.view !== view && fits(freed, each.left) && mayGo(next.pod, view, each.view),
+        );
+        if (last === undefined) continue;
+        return [
+          { pod: next.pod, to: last.view.name },
+          { pod, to: view.name },
+        ];
+      }
+    }
+  }
+  return [];
+}
+
+/** A node that pods may be told instead. */
+interface Partner {
+  readonly view: NodeView;
+  readonly room: Resources;
+  /** Pods that wait for it. */
+  readonly own: readonly Place[];
+  /** Of the room, when they are there. */
+  readonly left: Resources;
 }
 
 /** Pods that wait for this node. */
@@ -60,9 +104,13 @@ function tableOf(places: readonly Place[], free: Resources, from: NodeView, othe
     of: pod,
     kind: podKind(pod).kind,
     requests: podRequests(pod),
-    mayMove: !open && isSimple(pod) && isSpreadAlike(pod, from, other) && accepts(other, pod),
+    mayMove: !open && mayGo(pod, from, other),
   }));
   return { free, seats };
+}
+
+function mayGo(pod: Pod, from: NodeView, to: NodeView): boolean {
+  return isSimple(pod) && isSpreadAlike(pod, from, to) && accepts(to, pod);
 }
 
 /** Where it goes is no matter to other pods, nor where they are to it. */
