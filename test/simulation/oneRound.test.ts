@@ -6,7 +6,11 @@ import { STORIES, tightCluster, type Outcome, type Story, type Telling } from '.
 const HUNTED = process.env['NODEWRIGHT_PROPERTY_RUNS'];
 const clustersOf = (story: Story): number => Number(HUNTED ?? (story === 'pods' ? 20 : 4));
 /** Clusters that once needed two rounds. */
-const FOUND: Partial<Record<Story, readonly number[]>> = { workloads: [15, 20], joins: [7, 8, 27, 81], spread: [7, 11] };
+const FOUND: Partial<Record<Story, readonly number[]>> = {
+  workloads: [15, 20],
+  joins: [7, 8, 27, 81],
+  spread: [7, 11],
+};
 /** Pods that come while nodes boot need nodes of their own. */
 const roundsOf = (story: Story): number => (story === 'arrivals' ? 2 : 1);
 const TOLD: Telling = { placementHints: { schedulers: ['default-scheduler'] } };
