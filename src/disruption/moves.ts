@@ -70,7 +70,7 @@ export function judged(
 }
 
 /** Moves that save less than the scheduler's own ways will cost are not made. */
-function afterReplay(moves: readonly Move[], refused: Outcome['refused'], pass: Pass): Outcome {
+export function afterReplay(moves: readonly Move[], refused: Outcome['refused'], pass: Pass): Outcome {
   const price = moves.length === 0 ? 0 : displacedPrice(moves, pass);
   const hours = Math.max(0, ...moves.map((move) => move.hours));
   const net = moves.reduce((sum, move) => sum + move.net, 0) - price * hours;

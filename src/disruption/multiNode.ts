@@ -8,6 +8,7 @@ import { outcomeOf, type Outcome } from './moves.ts';
 import { byName } from './order.ts';
 import { refined } from './refinement.ts';
 import { removals } from './removals.ts';
+import { inRounds, type Search } from './rounds.ts';
 import { Worth } from './worth.ts';
 
 /** Pods whose new places are looked for at once: more would hold up other loops. */
@@ -38,7 +39,8 @@ export const multiNode: Method = {
     const kept: Kept[] = [];
     const worth = new Worth(candidates, pass);
     const open = withinBudgets(candidates, pass, kept);
-    const best = yield* search(open, pass, worth);
+    const searched: Search = (among, at) => search(among, at, worth);
+    const best = yield* inRounds(open, pass, searched);
     const gone = new Set(best?.moves.flatMap((move) => move.candidates));
     const causes = new Map(best?.refused.map(({ candidate, cause }) => [candidate, cause]));
     for (const candidate of open) {

@@ -1,5 +1,4 @@
 /** Whether a move earns back what it costs: restarts of pods, and nodes that run beside those they replace. */
-import type { Pod } from '../api/kinds.ts';
 import { evictionCost } from '../pods/evictionCost.ts';
 import type { Candidate } from './candidate.ts';
 import type { OutcomeCause } from './kept.ts';
@@ -7,12 +6,14 @@ import type { Pass } from './method.ts';
 import { patienceOf } from './settled.ts';
 
 const HOUR = 3_600_000;
-/** Dollars for each unit of disruption cost: what it is worth to leave an ordinary pod alone. */
+/**
+ * Dollars for each unit of disruption cost: what it is worth to leave an ordinary pod alone. A pool that waits before it
+ * consolidates says that its pods move less gladly.
+ */
 const EVICTION = 0.001;
-/** Milliseconds; a pod or node younger than this has only just come to rest. */
+const EVICTION_OF_PATIENT = 0.0014;
+/** Milliseconds; a node younger than this has only just come to rest. */
 const YOUNG = 5 * 60_000;
-/** How much more it costs to move a pod that is young, in a pool that waits before it consolidates. */
-const YOUNG_FACTOR = 1.25;
 /** Hours that a replacement runs beside the nodes that it replaces: boot, drain, and the cloud's own time. */
 const OVERLAP = 2 / 60;
 /**
@@ -20,7 +21,7 @@ const OVERLAP = 2 / 60;
  * expects its demand to come and go: what it saves has to pay sooner.
  */
 const LEAST_HOURS = 1;
-const LEAST_HOURS_OF_PATIENT = 0.04;
+const LEAST_HOURS_OF_PATIENT = 0.03;
 const MOST_HOURS = 12;
 /** A part of the bill of the nodes that is too small to move anything for; a larger one for nodes that are young. */
 const LEAST_SHARE = 0.005;
@@ -51,8 +52,8 @@ export function paybackOf({ candidates, replacementPrice }: Move, moment: Moment
   const savingsPerHour = price - replacementPrice;
   const age = youngest(candidates, moment.now);
   const hours = expectedHours(candidates, age, moment);
-  const evictions = candidates.reduce((sum, candidate) => sum + evictionWeight(candidate, moment.now), 0);
-  const cost = evictions * EVICTION + replacementPrice * OVERLAP;
+  const evictions = candidates.reduce((sum, candidate) => sum + evictionPrice(candidate), 0);
+  const cost = evictions + replacementPrice * OVERLAP;
   // A node that goes without a successor is no exchange: nothing comes that might go again.
   const isYoung = replacementPrice > 0 && age < YOUNG;
   return {
@@ -77,22 +78,18 @@ export function paybackCause(payback: Payback, price: number): OutcomeCause | un
 }
 
 /** Candidates are made anew for each pass, and asked about many times in it. */
-const weights = new WeakMap<Candidate, { readonly now: number; readonly weight: number }>();
+const prices = new WeakMap<Candidate, number>();
 
-/** What it hurts to move the pods of the candidate, in ordinary pods. */
-function evictionWeight(candidate: Candidate, now: number): number {
-  const known = weights.get(candidate);
-  if (known?.now === now) return known.weight;
-  const factor = isPatient(candidate.pool) ? YOUNG_FACTOR : 1;
-  const weight = candidate.pods.reduce((sum, pod) => {
-    const cost = Math.max(0, evictionCost(pod));
-    return sum + (factor > 1 && isYoung(pod, now) ? factor * cost : cost);
-  }, 0);
-  weights.set(candidate, { now, weight });
-  return weight;
+/** Dollars that it is worth not to move the pods of the candidate. */
+function evictionPrice(candidate: Candidate): number {
+  let price = prices.get(candidate);
+  if (price === undefined) {
+    const weight = candidate.pods.reduce((sum, pod) => sum + Math.max(0, evictionCost(pod)), 0);
+    price = weight * (isPatient(candidate.pool) ? EVICTION_OF_PATIENT : EVICTION);
+    prices.set(candidate, price);
+  }
+  return price;
 }
-
-const isYoung = ({ metadata }: Pod, now: number): boolean => now - Date.parse(metadata.creationTimestamp ?? '') < YOUNG;
 
 /** Milliseconds. */
 function youngest(candidates: readonly Candidate[], now: number): number {

@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import type { NodePool } from '../api/kinds/nodePool.ts';
+import { Labels } from '../api/labels.ts';
+import { SeededRandom } from '../clock/seededRandom.ts';
+import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
+import { paperPod } from '../../test/fixtures/disruption/paperPods.ts';
+import { testType } from '../../test/fixtures/solver/testObjects.ts';
+import type { Decision } from './method.ts';
+import { multiNode } from './multiNode.ts';
+
+const TYPES = [testType('large', 8, 16, 0.4)];
+
+const ON_DEMAND: NodePool['spec']['template'] = {
+  spec: {
+    nodeClassRef: { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' },
+    requirements: [{ key: Labels.capacityType, operator: 'In', values: ['on-demand'] }],
+    expireAfter: 'Never',
+  },
+};
+
+/** Nodes with a few small pods each: most of them can go. */
+function halfEmpty(seed: string, nodes: string): PaperCluster {
+  const paper = new PaperCluster();
+  const random = new SeededRandom(seed);
+  paper.addPool(TYPES, {
+    template: ON_DEMAND,
+    disruption: { consolidateAfter: '0s', consolidationPolicy: 'WhenEmptyOrUnderutilized', budgets: [{ nodes }] },
+  });
+  for (let at = 0; at < 14; at++) {
+    const pods = Array.from({ length: 1 + Math.floor(random.next() * 4) }, (_, own) =>
+      paperPod(`p-${at}-${own}`, { cpu: `${300 + Math.floor(random.next() * 900)}m` }),
+    );
+    paper.addNode({ name: `n-${String(at).padStart(2, '0')}`, type: 'large', pods });
+  }
+  return paper;
+}
+
+const goingOf = ({ commands }: Decision): readonly string[] =>
+  commands.flatMap(({ candidates }) => candidates.map(({ view }) => view.name));
+
+it.each(['a', 'b', 'c', 'd'])('moves no pod to a node that goes in a later round: %s', (seed) => {
+  const all = goingOf(halfEmpty(seed, '100%').decide(multiNode));
+  const first = halfEmpty(seed, '2').decide(multiNode);
+  expect(all.length).toBeGreaterThan(2);
+  expect(all).toEqual(expect.arrayContaining([...goingOf(first)]));
+  const destinations = first.commands.flatMap(({ onExisting }) => onExisting.map(({ node }) => node));
+  expect(destinations.filter((node) => all.includes(node))).toEqual([]);
+});
+
+it('keeps to the budget', () => {
+  const going = goingOf(halfEmpty('a', '3').decide(multiNode));
+  expect(going.length).toBeGreaterThan(0);
+  expect(going.length).toBeLessThanOrEqual(3);
+});
