@@ -25,6 +25,19 @@ const VIEW: TopView = { sort: 'name', reverse: false, filter: '', offset: 0 };
 const namesIn = (text: string): string[] => [...text.matchAll(/^([abc]) {2}/gm)].map(([, name]) => name ?? '');
 
 describe('the screen', () => {
+  it('is never wider than the terminal: bars give way first, then the last columns', () => {
+    const widest = (width: number): number =>
+      Math.max(
+        ...topScreen(ROWS, { ...VIEW, width })
+          .split('\n')
+          .map(({ length }) => length),
+      );
+    expect(topScreen(ROWS, { ...VIEW, width: 200 })).toBe(topScreen(ROWS, VIEW));
+    for (const width of [110, 90, 60]) expect(widest(width)).toBeLessThanOrEqual(width);
+    expect(topScreen(ROWS, { ...VIEW, width: 110 })).toMatch(/███░░ {2}50% .* \$0\.2000 {2}3h {3}Ready/);
+    expect(topScreen(ROWS, { ...VIEW, width: 95 })).toMatch(/general {3}50% .* Ready/);
+  });
+
   it('has totals and a line for each node', () => {
     expect(topScreen(ROWS, VIEW)).toMatchInlineSnapshot(`
       "3 nodes  21 pods  $0.5000/h  $365/month
@@ -84,6 +97,7 @@ it('follows the keys on a terminal, and leaves it as it was', async () => {
   });
   const output = Object.assign(new EventEmitter(), {
     rows: 24,
+    columns: 200,
     write: (text: string) => {
       written.push(text);
       screen = text;

@@ -28,6 +28,8 @@ export interface TopView {
   readonly offset: number;
   /** Rows of nodes that fit; without it all are shown. */
   readonly height?: number;
+  /** Columns of the terminal; without it lines are as long as they are. */
+  readonly width?: number;
 }
 
 const isColumn = (name: string): name is Column => COLUMNS.some((column) => column === name);
@@ -36,6 +38,8 @@ const titleOf = (column: string): string => (isColumn(column) ? column.toUpperCa
 
 const HOURS_PER_MONTH = 730;
 const BAR = 10;
+/** Lengths of bars, the one that fits: where there is little room, numbers alone. */
+const BARS: readonly number[] = [BAR, 5, 0];
 
 export function topScreen(rows: readonly NodeRow[], view: TopView): string {
   const shown = visibleRows(rows, view);
@@ -50,14 +54,25 @@ export function topScreen(rows: readonly NodeRow[], view: TopView): string {
     `${countText(shown.length, 'node')}${of}  ${countText(pods, 'pod')}  $${price.toFixed(4)}/h  $${groupedText(Math.round(price * HOURS_PER_MONTH))}/month`,
     `cpu ${bar(mean('cpu'))}  memory ${bar(mean('memory'))}`,
     '',
-    ...tableLines(
-      columns.map((column) => `${titleOf(column)}${column === view.sort ? (view.reverse ? ' v' : ' ^') : ''}`),
-      window.map((row) => columns.map((column) => cellOf(row, column))),
+    ...fitting(view.width, (size) =>
+      tableLines(
+        columns.map((column) => `${titleOf(column)}${column === view.sort ? (view.reverse ? ' v' : ' ^') : ''}`),
+        window.map((row) => columns.map((column) => cellOf(row, column, size))),
+      ),
     ),
   ];
   const hidden = shown.length - view.offset - window.length;
   if (hidden > 0) lines.push(`… ${countText(hidden, 'more node')}`);
-  return `${lines.join('\n')}\n`;
+  return `${lines.map((line) => line.slice(0, view.width)).join('\n')}\n`;
+}
+
+/** With the longest bars that leave room for all columns, or with none. */
+function fitting(width: number | undefined, table: (bars: number) => readonly string[]): readonly string[] {
+  for (const size of BARS) {
+    const lines = table(size);
+    if (width === undefined || lines.every(({ length }) => length <= width)) return lines;
+  }
+  return table(0);
 }
 
 /** Those that the filter leaves, in order. */
@@ -89,7 +104,7 @@ function keyOf(row: NodeRow, column: string): string | number {
   return cellOf(row, column);
 }
 
-function cellOf(row: NodeRow, column: string): string {
+function cellOf(row: NodeRow, column: string, bars = BAR): string {
   if (!isColumn(column)) return row.labels[column] ?? '';
   switch (column) {
     case 'name':
@@ -98,9 +113,9 @@ function cellOf(row: NodeRow, column: string): string {
       return row.nodePool;
     case 'cpu':
     case 'memory':
-      return bar(row[column]);
+      return bar(row[column], bars);
     case 'pods':
-      return `${blocks(row.maxPods === 0 ? 0 : row.pods / row.maxPods)} ${row.pods}/${row.maxPods}`;
+      return `${blocks(row.maxPods === 0 ? 0 : row.pods / row.maxPods, bars)}${row.pods}/${row.maxPods}`;
     case 'type':
       return row.instanceType.replace(/^Standard_/, '');
     case 'zone':
@@ -116,11 +131,12 @@ function cellOf(row: NodeRow, column: string): string {
   }
 }
 
-const bar = (share: number): string => `${blocks(share)} ${String(Math.round(share * 100)).padStart(3)}%`;
+const bar = (share: number, size = BAR): string =>
+  `${blocks(share, size)}${String(Math.round(share * 100)).padStart(3)}%`;
 
-function blocks(share: number): string {
-  const full = Math.min(BAR, Math.max(0, Math.round(share * BAR)));
-  return `${'█'.repeat(full)}${'░'.repeat(BAR - full)}`;
+function blocks(share: number, size: number): string {
+  const full = Math.min(size, Math.max(0, Math.round(share * size)));
+  return size === 0 ? '' : `${'█'.repeat(full)}${'░'.repeat(size - full)} `;
 }
 
 function ageText(milliseconds: number): string {

@@ -13,7 +13,7 @@ export interface TopTerminal {
   /** Milliseconds between two looks. */
   readonly interval: number;
   readonly input?: Pick<ReadStream, 'on' | 'off' | 'setRawMode' | 'resume' | 'pause'>;
-  readonly output?: Pick<WriteStream, 'write' | 'rows' | 'on' | 'off'>;
+  readonly output?: Pick<WriteStream, 'write' | 'rows' | 'columns' | 'on' | 'off'>;
 }
 
 const ENTER = '\u001B[?1049h\u001B[?25l';
@@ -39,7 +39,10 @@ export async function runTop({
     const height = Math.max(1, (output.rows || 24) - FRAME);
     const last = Math.max(0, visibleRows(rows ?? [], view).length - height);
     view = { ...view, offset: Math.min(Math.max(0, view.offset), last) };
-    const body = rows === undefined ? 'reading the cluster …\n' : topScreen(rows, { ...view, height });
+    const body =
+      rows === undefined
+        ? 'reading the cluster …\n'
+        : topScreen(rows, { ...view, height, width: output.columns || 80 });
     const prompt = typing
       ? `${PROMPTS[typing]}: ${view[typing]}_`
       : 's sort  o sort by …  r reverse  / filter  ↑↓ scroll  q quit';

@@ -1,6 +1,7 @@
 import type { GapPart } from '../solver/problem.ts';
-import type { NodeChoice, RejectedType } from '../solver/reasons.ts';
+import type { CandidateCounts, NodeChoice, RefusalStage, RejectedType } from '../solver/reasons.ts';
 import { amountText } from './amountText.ts';
+import { countText } from './countText.ts';
 
 /** Why a node is not cheaper. */
 export function choiceText({
@@ -12,6 +13,18 @@ export function choiceText({
 }): string {
   if (boundBy === undefined) return 'no cheaper instance type holds any of its pods';
   return `without ${boundBy} a cheaper instance type would do${boundByResource === undefined ? '' : ` (${boundByResource})`}`;
+}
+
+const STAGES: Readonly<Partial<Record<RefusalStage, string>>> = {
+  'instance-types': 'do not meet the requirements',
+  offerings: 'cannot be had as required',
+  resources: 'are too small',
+};
+
+/** How many instance types were left, and where the others were lost. */
+export function candidatesText({ offered, removed }: CandidateCounts): string {
+  const lost = removed.map(({ stage, count }) => `${count} ${STAGES[stage] ?? stage}`);
+  return `Of ${countText(offered, 'instance type')} of the pool ${lost.length === 0 ? 'all would do' : lost.join(', ')}`;
 }
 
 export function rejectedTypeText(rejected: RejectedType): string {

@@ -11,6 +11,11 @@ export type Remedy =
   | { readonly kind: 'select-nothing' }
   | { readonly kind: 'double-skew' }
   | { readonly kind: 'drop-spread' }
+  | { readonly kind: 'use-class'; readonly nodeClass: string }
+  | { readonly kind: 'create-class'; readonly nodeClass: string }
+  | { readonly kind: 'repair-class'; readonly nodeClass: string }
+  | { readonly kind: 'look-at-pool'; readonly pool: string }
+  | { readonly kind: 'ask-for'; readonly resources: readonly string[] }
   | { readonly kind: 'sign-in' }
   | { readonly kind: 'raise-quota'; readonly quota: string; readonly region: string }
   | { readonly kind: 'widen-families' }

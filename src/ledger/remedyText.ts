@@ -25,6 +25,16 @@ export function remedyText(remedy: Remedy): string {
       return 'double its maxSkew';
     case 'drop-spread':
       return 'drop the spread';
+    case 'use-class':
+      return `let it use ${remedy.nodeClass}, which is ready`;
+    case 'create-class':
+      return `create ${remedy.nodeClass}, which it names and which is not there`;
+    case 'repair-class':
+      return `make ${remedy.nodeClass} ready: its conditions say what it lacks`;
+    case 'look-at-pool':
+      return `the conditions of NodePool "${remedy.pool}" say what it lacks`;
+    case 'ask-for':
+      return `let its containers ask for ${remedy.resources.join(' and ')}, about as much as they use (kubectl top pods)`;
     case 'sign-in':
       return 'sign in to Azure with an account that may read the subscription';
     case 'raise-quota':

@@ -167,6 +167,7 @@ describe('a trap', () => {
   it.each(['no-requests', 'limit-reached'] as const)('%s names its object', async (check) => {
     const found = (await findingsOf(trapped(check))).find((each) => each.check === check);
     expect(found?.object.name).toBe(check === 'no-requests' ? 'web' : 'default');
+    expect(found?.fixes).not.toEqual([]);
   });
 
   it('is told with the command that mends it, the worst first', async () => {

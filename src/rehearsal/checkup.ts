@@ -1,5 +1,5 @@
 /** The known traps of NodePools, PodDisruptionBudgets and workloads, looked for in a rehearsal, each with its fix. */
-import { NodeClaimConditions, READY } from '../api/conditionTypes.ts';
+import { NodeClaimConditions } from '../api/conditionTypes.ts';
 import { findCondition } from '../api/conditions.ts';
 import { Kinds, type Pod, type PodDisruptionBudget } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
@@ -17,7 +17,7 @@ import { untoleratedTaints } from '../pods/taints.ts';
 import { Quantity } from '../units/quantity.ts';
 import { quantityOf } from '../units/resources.ts';
 import { poolRefusal } from './explainPoolIn.ts';
-import { findingOf, fixOf } from './findingOf.ts';
+import { adviceOf, findingOf, fixOf } from './findingOf.ts';
 import { heldFindings } from './heldFindings.ts';
 import { fatesOf } from './judge.ts';
 import type { Provider } from './neededRights.ts';
@@ -26,6 +26,7 @@ import type { Rehearsal, RehearsalOptions } from './rehearse.ts';
 import { rightsFindings, type Account } from './rightsFindings.ts';
 import { spreadFindings } from './spreadFindings.ts';
 import { stuckFindings } from './stuckFindings.ts';
+import { unreadyPool } from './unreadyPool.ts';
 
 type Options = Omit<RehearsalOptions, 'objects' | 'changedPools'>;
 
@@ -85,15 +86,8 @@ function poolName({ metadata }: NodePool): ObjectName {
 
 function poolFindings(rehearsal: Rehearsal, pool: NodePool): readonly Finding[] {
   const object = poolName(pool);
-  const ready = findCondition(pool, READY);
-  if (ready?.status !== 'True') {
-    const trap: Trap = {
-      check: 'pool-not-ready',
-      reason: ready?.reason,
-      message: ready?.message,
-    };
-    return [findingOf('error', object, trap)];
-  }
+  const unready = unreadyPool(rehearsal.objects, pool, object);
+  if (unready !== undefined) return [unready];
   const refused = poolRefusal(rehearsal, pool);
   const ofRefusal =
     refused === undefined
@@ -288,6 +282,7 @@ function workloadFindings({ pass }: Rehearsal): readonly Finding[] {
       namespace: pod.metadata.namespace ?? 'default',
       name: owner?.name ?? pod.metadata.name,
     };
-    return [findingOf('warning', object, { check: 'no-requests', pods: pods.length, resources: missing })];
+    const trap: Trap = { check: 'no-requests', pods: pods.length, resources: missing };
+    return [findingOf('warning', object, trap, [adviceOf({ kind: 'ask-for', resources: missing })])];
   });
 }

@@ -4,7 +4,8 @@ import { amountOf } from './amount.ts';
 import type { CompiledDemand } from './model/compiledDemand.ts';
 import type { TypeChoice } from './packing/typeChoice.ts';
 import type { OpenNode } from './placement/openNode.ts';
-import type { NodeChoice, RejectedType } from './reasons.ts';
+import type { MachineState } from './model/stateTable.ts';
+import type { CandidateCounts, NodeChoice, RefusalStage, RejectedType } from './reasons.ts';
 import { floatAt, intAt, itemAt } from './rows.ts';
 
 const NEXT_TYPES = 3;
@@ -14,6 +15,7 @@ export interface TypeReasons {
   readonly others: readonly RejectedType[];
   /** The resource that a cheaper type lacked, or -1. */
   readonly column: number;
+  readonly candidates: CandidateCounts;
 }
 
 /** `known` by `key` keeps what nodes with the same pods share. */
@@ -30,11 +32,11 @@ export function explainChoice(
     reasons = typeReasons(node, compiled, demand);
     known.set(own, reasons);
   }
-  const { others, column } = reasons;
-  if (column < 0) return { others };
+  const { others, column, candidates } = reasons;
+  if (column < 0) return { others, candidates };
   const boundBy = largestIn(node, column);
   const boundByResource = itemAt(compiled.model.table.names, column);
-  return { ...(boundBy !== undefined && { boundBy }), boundByResource, others };
+  return { ...(boundBy !== undefined && { boundBy }), boundByResource, others, candidates };
 }
 
 function typeReasons(node: OpenNode, compiled: CompiledDemand, demand: TypeChoice): TypeReasons {
@@ -67,7 +69,47 @@ function typeReasons(node: OpenNode, compiled: CompiledDemand, demand: TypeChoic
     );
     if (missing >= 0) others.push({ instanceType: nameOf(missing), because: 'availability' });
   }
-  return { others, column: boundColumn };
+  return { others, column: boundColumn, candidates: candidatesFor(node, states.at(node.state), demand) };
+}
+
+/** Types by whether they meet the requirements, and of those the ones that can be bought; pods do not matter here. */
+interface Buyable {
+  readonly matching: readonly number[];
+  readonly sold: readonly number[];
+}
+const buyable = new WeakMap<MachineState, Buyable>();
+
+function candidatesFor({ pool, used }: OpenNode, state: MachineState, demand: TypeChoice): CandidateCounts {
+  // A type may stand in the list twice, by how it is bought.
+  const countOf = (types: Iterable<number>): number =>
+    new Set(Array.from(types, (type) => itemAt(pool.types, type).name)).size;
+  const { matching, sold } = buyableOf(state);
+  const offered = countOf(pool.types.keys());
+  const stages: readonly (readonly [RefusalStage, readonly number[]])[] = [
+    ['instance-types', matching],
+    ['offerings', sold],
+    ['resources', sold.filter((type) => demand.fits(type, used))],
+  ];
+  let alive = offered;
+  const removed = stages.flatMap(([stage, types]) => {
+    const count = alive - countOf(types);
+    alive -= count;
+    return count === 0 ? [] : [{ stage, count }];
+  });
+  return { offered, removed };
+}
+
+function buyableOf(state: MachineState): Buyable {
+  const known = buyable.get(state);
+  if (known !== undefined) return known;
+  const { pool, requirements, offerings } = state;
+  const ofOfferings = new Set(offerings.map(({ type }) => type));
+  const matching = [...pool.types.keys()].filter((type) =>
+    itemAt(pool.types, type).requirements.intersects(requirements),
+  );
+  const found = { matching, sold: matching.filter((type) => ofOfferings.has(type)) };
+  buyable.set(state, found);
+  return found;
 }
 
 /** The first type in order of price that costs at least as much. */

@@ -214,6 +214,18 @@ describe('reasons', () => {
     });
   });
 
+  it('count the instance types that each stage removed for a node', () => {
+    const pods = [testPod('big', '1', '10Gi', { nodeSelector: { [Labels.zone]: 'z1' } })];
+    const instanceTypes = [...types, testType('west', 8, 32, 0.3, ['w'])];
+    const pools = [{ pool: testPool('default'), instanceTypes, used: {} }];
+    const [node] = solve(problem({ pods, pools }), { explainChoices: true }).plannedNodes;
+    const { offered = 0, removed = [] } = node?.choice?.candidates ?? {};
+    expect(offered).toBe(3);
+    expect(removed).toContainEqual({ stage: 'resources', count: 1 });
+    expect(removed.reduce((sum, { count }) => sum + count, 0)).toBe(2);
+    expect(node?.alternatives[0]?.instanceType).toBe('large');
+  });
+
   it('place all of a group, or none of it', () => {
     const limited = testPool('default', {}, { limits: { nodes: '1' } });
     const member = (name: string, group: string) =>

@@ -167,4 +167,11 @@ export interface NodeChoice {
   /** The resource that keeps the next cheaper type from holding the pods. */
   readonly boundByResource?: string;
   readonly others: readonly RejectedType[];
+  /** Instance types of the pool, and how many of them each stage removed; absent in records of before. */
+  readonly candidates?: CandidateCounts;
+}
+
+export interface CandidateCounts {
+  readonly offered: number;
+  readonly removed: readonly { readonly stage: RefusalStage; readonly count: number }[];
 }

@@ -17,6 +17,8 @@ import { make, randomChange, settleable, type Change } from './changes.ts';
 const MINUTE = 60_000;
 /** Milliseconds without a change after which a cluster is at rest, and how long that may take. */
 const REST = 20 * MINUTE;
+/** Seconds after which all nodes that drift are marked. */
+const NOTICED = 15;
 const PATIENCE = 12 * 60 * MINUTE;
 
 /** What can be compared: of new nodes, all that a plan can know. */
@@ -49,7 +51,6 @@ export async function proveChange(seed: string): Promise<PlanVerdict> {
     const evictedBefore = ground.evictions;
     const planned = ofReport(await plan(ground, change));
     await make(ground.kube, change);
-    await ground.advance(15_000);
     const drifting = await driftedSince(ground, before);
     await rest(ground);
     const evictions = ground.evictions - evictedBefore;
@@ -92,14 +93,17 @@ async function ownNodes(ground: ProvingGround): Promise<readonly Node[]> {
   return own.sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1));
 }
 
-/** Names of nodes whose claims have drifted, or are gone by now. */
+/** Names of nodes that drift from now on. A node may be gone seconds after that. */
 async function driftedSince(ground: ProvingGround, before: readonly Node[]): Promise<readonly string[]> {
-  const claims = (await ground.kube.list(Kinds.NodeClaim)).items;
-  return before.flatMap(({ metadata }) => {
-    const claim = claims.find(({ status }) => status?.nodeName === metadata.name);
-    const isDrifted = claim !== undefined && findCondition(claim, NodeClaimConditions.drifted)?.status === 'True';
-    return isDrifted ? [metadata.name] : [];
-  });
+  const drifted = new Set<string>();
+  for (let second = 0; second < NOTICED; second++) {
+    await ground.advance(1_000);
+    for (const claim of (await ground.kube.list(Kinds.NodeClaim)).items) {
+      const isDrifted = findCondition(claim, NodeClaimConditions.drifted)?.status === 'True';
+      if (isDrifted && claim.status?.nodeName !== undefined) drifted.add(claim.status.nodeName);
+    }
+  }
+  return before.map(({ metadata }) => metadata.name).filter((name) => drifted.has(name));
 }
 
 async function happened(

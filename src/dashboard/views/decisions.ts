@@ -1,5 +1,5 @@
 /** The ledger as rows, and one entry with all that it knows. */
-import { choiceText, rejectedTypeText } from '../../ledger/choiceText.ts';
+import { candidatesText, choiceText, rejectedTypeText } from '../../ledger/choiceText.ts';
 import type { Ledger, LedgerEntry } from '../../ledger/ledger.ts';
 import { instanceTypesText, recordText } from '../../ledger/recordText.ts';
 import { reasonLines } from '../../ledger/reasonText.ts';
@@ -86,6 +86,7 @@ function detailOf(entry: LedgerEntry): Detail {
           `NodePool ${nodePool}, NodeClaim ${nodeClaim}`,
           `Requests of its pods: ${asked.join(', ')}`,
           `Instance types that would do: ${instanceTypesText(entry)}`,
+          ...(choice?.candidates === undefined ? [] : [candidatesText(choice.candidates)]),
           ...(choice === undefined ? [] : [choiceText(choice)]),
         ],
         ladder: ladder.length === 0 ? [chosen] : ladder,
