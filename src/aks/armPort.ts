@@ -6,6 +6,7 @@ import type { Clock } from '../clock/clock.ts';
 
 export const ApiVersions = {
   cluster: '2025-05-01',
+  features: '2021-07-01',
   identity: '2023-01-31',
   authorization: '2022-04-01',
   network: '2024-05-01',

@@ -1,5 +1,5 @@
 /** What a cluster must be like before nodewright can run in it. Each check says what is wrong and what to do. */
-import type { ManagedCluster } from './managedCluster.ts';
+import { SIDE_BY_SIDE_FEATURE, type ManagedCluster } from './managedCluster.ts';
 
 export interface CheckResult {
   readonly name: string;
@@ -15,7 +15,16 @@ interface Check {
   /** What is wrong; undefined when nothing is. */
   readonly problem: (cluster: ManagedCluster) => string | undefined;
   readonly remedy: string;
+  /** Where it is another matter for node auto-provisioning by AKS. */
+  readonly managed?: { readonly level: 'warning' | 'error'; readonly remedy: string };
 }
+
+export interface CheckOptions {
+  /** Whether the subscription may run the cluster autoscaler beside node auto-provisioning. */
+  readonly sideBySide: boolean;
+}
+
+const AUTOSCALER_CHECK = 'cluster autoscaler';
 
 const network = ({ properties }: ManagedCluster): NonNullable<ManagedCluster['properties']['networkProfile']> =>
   properties.networkProfile ?? {};
@@ -93,15 +102,23 @@ const CHECKS: readonly Check[] = [
         : 'the API server has a private DNS zone of its own';
     },
     remedy: 'see that new nodes can resolve the name of the API server',
+    managed: {
+      level: 'error',
+      remedy: 'AKS allows the zones `system` and `none` only: make the cluster anew with one',
+    },
   },
   {
-    name: 'cluster autoscaler',
+    name: AUTOSCALER_CHECK,
     level: 'warning',
     problem: (cluster) => {
       const scaled = pools(cluster).filter(({ enableAutoScaling }) => enableAutoScaling === true);
       return scaled.length === 0 ? undefined : `the cluster autoscaler scales ${names(scaled)}`;
     },
     remedy: 'turn it off, or keep the two apart: see `nodewright migrate cluster-autoscaler`',
+    managed: {
+      level: 'error',
+      remedy: `turn it off with \`az aks nodepool update --disable-cluster-autoscaler\`, or register the feature ${SIDE_BY_SIDE_FEATURE}`,
+    },
   },
   {
     name: 'Windows',
@@ -111,6 +128,10 @@ const CHECKS: readonly Check[] = [
       return found.length === 0 ? undefined : `pools run Windows: ${names(found)}`;
     },
     remedy: 'pods for Windows stay on those pools: new nodes run Linux',
+    managed: {
+      level: 'error',
+      remedy: 'AKS allows Linux pools only: move their pods to another cluster, and delete them',
+    },
   },
   {
     name: 'system pool',
@@ -120,6 +141,7 @@ const CHECKS: readonly Check[] = [
         ? undefined
         : 'no system pool has a node',
     remedy: 'nodewright must run on nodes that are not its own: scale a system pool to one node or more',
+    managed: { level: 'warning', remedy: 'keep the NodePool system-surge for the pods of the cluster itself' },
   },
 ];
 
@@ -132,10 +154,26 @@ const SELF_HOSTED: Check = {
   remedy: 'turn it off first: `nodewright aks disable`',
 };
 
-export function checkCluster(cluster: ManagedCluster, kind: 'self-hosted' | 'managed'): CheckResult[] {
-  const checks = kind === 'self-hosted' ? [...CHECKS, SELF_HOSTED] : CHECKS;
-  return checks.map(({ name, level, problem, remedy }) => {
+/** For node auto-provisioning by AKS, whose nodes reach the API server by its public name. */
+const MANAGED: Check = {
+  name: 'public network access',
+  level: 'error',
+  problem: ({ properties }) =>
+    (properties.publicNetworkAccess ?? 'Enabled') === 'Enabled' ? undefined : 'public network access is turned off',
+  remedy: 'turn it on: AKS allows nothing else beside node auto-provisioning',
+};
+
+export function checkCluster(
+  cluster: ManagedCluster,
+  kind: 'self-hosted' | 'managed',
+  { sideBySide }: CheckOptions = { sideBySide: false },
+): CheckResult[] {
+  return [...CHECKS, kind === 'self-hosted' ? SELF_HOSTED : MANAGED].map((check) => {
+    const { name, problem } = check;
     const found = problem(cluster);
-    return found === undefined ? { name, state: 'ok' as const } : { name, state: level, problem: found, remedy };
+    if (found === undefined) return { name, state: 'ok' as const };
+    const isAllowed = kind === 'self-hosted' || (name === AUTOSCALER_CHECK && sideBySide);
+    const { level, remedy } = isAllowed ? check : (check.managed ?? check);
+    return { name, state: level, problem: found, remedy };
   });
 }

@@ -84,21 +84,21 @@ describe('a command that dies', { timeout: 600_000 }, () => {
   });
 
   it('hands a Karpenter over to AKS all the same, and gives it everything back when AKS refuses', async () => {
-    const setPolicy = async (networkPolicy: string): Promise<void> => {
+    const setBalancer = async (loadBalancerSku: string): Promise<void> => {
       const { arm, name } = cluster.context;
       const change = changeCluster(arm, name, ({ networkProfile }) => ({
-        networkProfile: { ...networkProfile, networkPolicy },
+        networkProfile: { ...networkProfile, loadBalancerSku },
       }));
       await cluster.finish(change);
     };
     const refuse = async (): Promise<typeof GIVEN_BACK> => {
-      await setPolicy('calico');
+      await setBalancer('basic');
       const isRefused = await commanded.goOn(toManagedSteps).then(
         () => false,
         (error: unknown) => String(error).includes('cannot be Auto'),
       );
       const { spec } = await cluster.kube.get(Kinds.Deployment, KARPENTER);
-      await setPolicy('cilium');
+      await setBalancer('standard');
       return { isRefused, replicas: spec?.replicas ?? 0, owners: await commanded.owners() };
     };
     await commanded.closePools();

@@ -9,7 +9,7 @@ import { checkCluster } from './checks.ts';
 import { disableSteps } from './disable.ts';
 import { enableSteps, type AksContext } from './enable.ts';
 import { RELEASE } from './installSteps.ts';
-import { readCluster } from './managedCluster.ts';
+import { allowsSideBySide, readCluster } from './managedCluster.ts';
 import { renderChart } from './renderChart.ts';
 import { aksStatus } from './status.ts';
 import { runSteps, type Step, type StepRecord } from './step.ts';
@@ -161,6 +161,24 @@ describe('checks', () => {
       'Windows',
       'system pool',
     ]);
+  });
+
+  it('refuse for node auto-provisioning what AKS would refuse', async () => {
+    const cluster = await fixture.finish(readCluster(arm, context.name));
+    const refused = (properties: object, sideBySide = false): readonly string[] =>
+      checkCluster({ ...cluster, properties: { ...cluster.properties, ...properties } }, 'managed', { sideBySide })
+        .filter(({ state }) => state === 'error')
+        .map(({ name }) => name);
+    const scaled = { agentPoolProfiles: [{ name: 'a', mode: 'System', count: 1, enableAutoScaling: true }] };
+    expect(refused({})).toEqual([]);
+    expect(refused(scaled)).toEqual(['cluster autoscaler']);
+    expect(refused(scaled, true)).toEqual([]);
+    expect(refused({ agentPoolProfiles: [{ name: 'w', osType: 'Windows' }] })).toEqual(['Windows']);
+    expect(refused({ publicNetworkAccess: 'Disabled' })).toEqual(['public network access']);
+    expect(refused({ apiServerAccessProfile: { privateDNSZone: '/privateDnsZones/mine' } })).toEqual([
+      'private DNS zone',
+    ]);
+    expect(await fixture.finish(allowsSideBySide(arm, context.name))).toBe(false);
   });
 });
 

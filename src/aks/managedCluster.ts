@@ -37,6 +37,7 @@ export interface ManagedCluster {
     readonly oidcIssuerProfile?: { readonly enabled?: boolean; readonly issuerURL?: string };
     readonly securityProfile?: { readonly workloadIdentity?: { readonly enabled?: boolean } };
     readonly servicePrincipalProfile?: { readonly clientId?: string };
+    readonly publicNetworkAccess?: string;
     readonly apiServerAccessProfile?: { readonly privateDNSZone?: string };
     readonly identityProfile?: {
       readonly kubeletidentity?: { readonly resourceId?: string; readonly clientId?: string };
@@ -56,6 +57,16 @@ export interface ManagedCluster {
     };
     readonly agentPoolProfiles?: readonly AgentPool[];
   };
+}
+
+/** Lets pools with the cluster autoscaler and node auto-provisioning run side by side. */
+export const SIDE_BY_SIDE_FEATURE = 'AllowClusterAutoscalerAndNAP';
+
+/** Whether the subscription has registered that feature. */
+export async function allowsSideBySide(arm: ArmPort, { subscriptionId }: ClusterName): Promise<boolean> {
+  const path = `/subscriptions/${subscriptionId}/providers/Microsoft.Features/providers/Microsoft.ContainerService/features/${SIDE_BY_SIDE_FEATURE}`;
+  const feature = await arm.get<{ readonly properties?: { readonly state?: string } }>(path, ApiVersions.features);
+  return feature?.properties?.state === 'Registered';
 }
 
 export function clusterId({ subscriptionId, resourceGroup, name }: ClusterName): string {

@@ -136,9 +136,9 @@ function parsePool(text: string): FixedPool {
 }
 
 async function check({ managed, output, ...flags }: AksFlags & { readonly managed: boolean }): Promise<void> {
-  const { openAks, checkCluster } = await import('./compose/aks.ts');
-  const { readCluster } = await openAks(flags);
-  const results = checkCluster(await readCluster(), managed ? 'managed' : 'self-hosted');
+  const { openAks } = await import('./compose/aks.ts');
+  const aks = await openAks(flags);
+  const results = await aks.check(managed ? 'managed' : 'self-hosted');
   process.stdout.write(printed(results, output, checksText));
   failOn(results);
 }
@@ -149,12 +149,12 @@ function failOn(results: readonly CheckResult[]): void {
 }
 
 async function enable(flags: EnableFlags): Promise<void> {
-  const { openAks, checkCluster, enableSteps, managedSteps, enableOptions } = await import('./compose/aks.ts');
+  const { openAks, enableSteps, managedSteps, enableOptions } = await import('./compose/aks.ts');
   const { managed, image, defaultPools, timeout } = flags;
   if (!managed && image === undefined) throw new NodewrightError('NoImage', {});
-  const { context, readCluster } = await openAks(flags);
-  failOn(checkCluster(await readCluster(), managed ? 'managed' : 'self-hosted'));
-  const aks = await context();
+  const opened = await openAks(flags);
+  failOn(await opened.check(managed ? 'managed' : 'self-hosted'));
+  const aks = await opened.context();
   const steps = managed
     ? managedSteps(aks, defaultPools)
     : await enableSteps(aks, enableOptions({ image: image ?? '', defaultNodePools: defaultPools, timeout }));

@@ -126,6 +126,7 @@ async function agentPools(flags: WaveFlags): Promise<void> {
 
 const HELP = `
 Examples:
+  nodewright migrate cluster-autoscaler --resource-group shop --name shop > pools.yaml
   az aks show --resource-group shop --name shop -o json | nodewright migrate cluster-autoscaler -f - > pools.yaml
   nodewright migrate cluster-autoscaler -f cluster.json --side-by-side -o json`;
 
@@ -135,25 +136,50 @@ function autoscalerCommand(): Command {
       'Prints NodePools and AKSNodeClasses for the node pools that the cluster autoscaler scales, with its settings ' +
         'as disruption settings. What has no equivalent is listed on standard error.',
     )
-    .requiredOption('-f, --filename <file>', 'the cluster as `az aks show -o json` prints it, or - for standard input')
+    .addOption(
+      new Option(
+        '-f, --filename <file>',
+        'the cluster as `az aks show -o json` prints it, or - for standard input',
+      ).conflicts(['resourceGroup', 'name']),
+    )
+    .option('-g, --resource-group <group>', 'resource group of the cluster, to read it from Azure')
+    .option('-n, --name <name>', 'name of the cluster')
+    .option('--subscription <id>', 'subscription of the cluster; without it, AZURE_SUBSCRIPTION_ID')
+    .option('--state-dir <path>', 'of a local world: look there instead of in Azure')
     .option('--side-by-side', 'taint the new nodes, so that only pods move that tolerate them', false)
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['yaml', 'json']).default('yaml'))
     .addHelpText('after', HELP)
     .action(autoscaler);
 }
 
-interface AutoscalerFlags {
-  readonly filename: string;
+interface AutoscalerFlags extends Partial<Omit<AksFlags, 'output'>> {
+  readonly filename?: string;
   readonly sideBySide: boolean;
   readonly output: 'yaml' | 'json';
 }
 
-async function autoscaler({ filename, sideBySide, output }: AutoscalerFlags): Promise<void> {
-  const [file] = await readSources([filename]);
-  const conversion = convertAutoscaler(parseCluster(filename, file?.text ?? ''), { sideBySide });
+async function autoscaler({ sideBySide, output, ...source }: AutoscalerFlags, command: Command): Promise<void> {
+  const conversion = convertAutoscaler(await clusterFrom(source, command), { sideBySide });
   if (output === 'json') process.stdout.write(`${JSON.stringify(conversion, undefined, 2)}\n`);
   else process.stdout.write(conversion.objects.map((object) => `---\n${printYaml(object)}`).join(''));
   for (const change of conversion.changes) console.error(changeText(change));
+}
+
+/** From the file, or from Azure. */
+async function clusterFrom(
+  { filename, resourceGroup = '', name = '', ...where }: Omit<AutoscalerFlags, 'sideBySide' | 'output'>,
+  command: Command,
+): Promise<Record<string, unknown>> {
+  if (filename !== undefined) {
+    const [file] = await readSources([filename]);
+    return parseCluster(filename, file?.text ?? '');
+  }
+  if (resourceGroup === '' || name === '') {
+    return command.error('name a file with -f, or a cluster with --resource-group and --name');
+  }
+  const { openAks } = await import('./compose/aks.ts');
+  const { readCluster } = await openAks({ resourceGroup, name, ...where });
+  return { ...(await readCluster()) };
 }
 
 function parseCluster(file: string, text: string): Record<string, unknown> {

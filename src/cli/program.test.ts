@@ -104,7 +104,10 @@ describe('nodewright', () => {
       ['migrate', 'cluster-autoscaler', '-f', join(import.meta.dirname, '../../package.json')],
       `nodewright: ${join(import.meta.dirname, '../../package.json')}: this is not a usable cluster: it is not what \`az aks show -o json\` prints; correct the cluster and run again [FileInvalid]\n`,
     ],
-    [['migrate', 'cluster-autoscaler'], "nodewright: required option '-f, --filename <file>' not specified\n"],
+    [
+      ['migrate', 'cluster-autoscaler'],
+      'nodewright: name a file with -f, or a cluster with --resource-group and --name\n',
+    ],
     [
       ['crds', 'pods'],
       'nodewright: there is no kind "pods"; choose from aksnodeclasses, capacitybuffers, kwoknodeclasses, nodeclaims, nodeoverlays, nodepools [UnknownKinds]\n',

@@ -143,7 +143,8 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   try {
     if (args.length === 0) program.outputHelp();
     else await program.parseAsync(verb?.goFlags === true ? args.map(doubleDash) : [...args], { from: 'user' });
-    return ExitCode.ok;
+    // A verb that runs another program ends as that one did.
+    return typeof process.exitCode === 'number' ? process.exitCode : ExitCode.ok;
   } catch (error) {
     return reportFailure(error);
   }

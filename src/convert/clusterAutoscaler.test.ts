@@ -168,4 +168,26 @@ describe('convertAutoscaler', () => {
       expect(readManifests([{ source: 'converted', text }]).mistakes).toEqual([]);
     }
   });
+
+  it('takes settings of unready nodes for the grace period and the budgets', () => {
+    const converted = (autoScalerProfile: object) => {
+      const { objects, changes } = convertAutoscaler(
+        { ...cluster, properties: { ...cluster.properties, autoScalerProfile } },
+        { sideBySide: false },
+      );
+      const pool = objects.find(({ kind }) => kind === 'NodePool') as { spec: { template: { spec: object } } };
+      return { spec: pool.spec.template.spec, said: changes.map(changeText) };
+    };
+    const unready = { 'scale-down-unready-time': '20m', 'max-total-unready-percentage': '45' };
+    const alone = converted(unready);
+    expect(alone.spec).toMatchObject({ terminationGracePeriod: '20m' });
+    expect(alone.said).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining('scale-down-unready-time: 20m → terminationGracePeriod: 20m'),
+        expect.stringContaining('max-total-unready-percentage: 45 → disruption.budgets'),
+      ]),
+    );
+    const both = converted({ ...unready, 'max-graceful-termination-sec': '600' });
+    expect(both.spec).toMatchObject({ terminationGracePeriod: '600s' });
+  });
 });

@@ -31,9 +31,6 @@ const NO_EQUIVALENT: Readonly<Record<string, string>> = {
   'scale-down-delay-after-delete': 'budgets say how many nodes go at a time',
   'scale-down-delay-after-failure': 'what failed is tried again by itself',
   'scan-interval': 'pods and nodes are watched, not scanned',
-  'scale-down-unready-time': 'nodes that stay sick are replaced by node repair',
-  'ok-total-unready-count': 'budgets count nodes that are not ready as disrupted',
-  'max-total-unready-percentage': 'budgets count nodes that are not ready as disrupted',
 };
 
 /** From `az aks show -o json`, or from ARM. */
@@ -74,7 +71,9 @@ function disruptionOf(profile: ReadonlyMap<string, string>, note: Note): Disrupt
   const consolidationPolicy =
     Number(field('scale-down-utilization-threshold') || '0.5') > 0 ? 'WhenEmptyOrUnderutilized' : 'WhenEmpty';
   const grace = Number(field('max-graceful-termination-sec'));
-  const terminationGracePeriod = grace > 0 ? `${grace}s` : undefined;
+  const unready = Duration.tryParse(field('scale-down-unready-time'));
+  const terminationGracePeriod =
+    grace > 0 ? `${grace}s` : unready === undefined ? undefined : field('scale-down-unready-time');
   const emptyAtOnce = Number(field('max-empty-bulk-delete'));
   const budgets = [
     { nodes: '10%', reasons: ['Underutilized', 'Drifted'] },
@@ -95,6 +94,13 @@ function disruptionOf(profile: ReadonlyMap<string, string>, note: Note): Disrupt
       `terminationGracePeriod: ${terminationGracePeriod}`,
       'how long a drain may take',
     );
+  }
+  if (unready !== undefined) {
+    const to = `terminationGracePeriod: ${terminationGracePeriod}`;
+    changed('scale-down-unready-time', to, 'a node that is not ready is drained for so long; node repair replaces it');
+  }
+  for (const name of ['ok-total-unready-count', 'max-total-unready-percentage']) {
+    changed(name, 'disruption.budgets', 'nodes that are not ready count against budgets');
   }
   changed('max-empty-bulk-delete', 'a budget for the reason Empty', 'how many empty nodes go at a time');
   for (const name of ['skip-nodes-with-local-storage', 'skip-nodes-with-system-pods']) {

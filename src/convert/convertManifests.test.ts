@@ -178,7 +178,7 @@ spec:
       resources: {requests: {cpu: 1}}
       requirements:
         - {key: karpenter.k8s.aws/instance-family, operator: In, values: [m6g, c7gn]}
-        - {key: node.kubernetes.io/instance-type, operator: In, values: [m6g.large, c7gn.2xlarge]}
+        - {key: node.kubernetes.io/instance-type, operator: In, values: [m6g.large, c7gn.2xlarge, nope.large]}
 ---
 apiVersion: karpenter.k8s.aws/v1beta1
 kind: EC2NodeClass
@@ -212,6 +212,9 @@ spec: {amiFamily: Ubuntu}
         },
       },
     ]);
+    expect(conversion.changes.map(changeText)).toContainEqual(
+      expect.stringMatching(/^dropped NodePool old: .* In nope\.large \(it is not known/),
+    );
     expect(mistakesIn(conversion)).toEqual([]);
   });
 

@@ -213,6 +213,10 @@ function instanceTypes(requirement: RequirementLike, context: RequirementContext
     to: to.map(requirementText).join(' and '),
     why: 'instance types of the same families and vCPUs; the cheapest of them is bought',
   });
+  const lost = values.filter((value) => !foreign.includes(value));
+  if (lost.length > 0) {
+    dropped({ ...requirement, values: lost }, context, 'it is not known what these instance types are like');
+  }
   return to;
 }
 

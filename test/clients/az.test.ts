@@ -278,8 +278,13 @@ describe('a cluster by the Azure CLI', () => {
 
   it('runs through nodewright az with a folder of its own', async () => {
     const words = ['aks', 'list', '--query', '[].name', '-o', 'tsv'];
+    const absent = ['aks', 'show', '--resource-group', 'mine', '--name', 'absent'];
     const outcome = await clients.nodewright('az', '--state-dir', up.folder, ...words);
     expect(outcome).toMatchObject({ code: 0 });
+    expect(await clients.nodewright('az', '--state-dir', up.folder, ...absent)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('ResourceNotFound') as string,
+    });
     expect(outcome.stdout.trim().split('\n').toSorted()).toEqual(['first', 'local']);
     expect(read('azure-cli/signed-in')).toContain(up.azure('AZURE_RESOURCE_MANAGER_ENDPOINT'));
   });

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ClientSecretCredential } from '@azure/identity';
+import { checkCluster, type CheckResult } from '../../aks/checks.ts';
 import { armPort } from '../../aks/armPort.ts';
 import type { AksContext, EnableOptions } from '../../aks/enable.ts';
 import { RELEASE } from '../../aks/installSteps.ts';
-import { readCluster, readKubeconfig, type ManagedCluster } from '../../aks/managedCluster.ts';
+import { allowsSideBySide, readCluster, readKubeconfig, type ManagedCluster } from '../../aks/managedCluster.ts';
 import { renderChart, type Manifest } from '../../aks/renderChart.ts';
 import { environmentAt } from '../../azure/azureEnvironment.ts';
 import { createAzureClients, type AzureClientsOptions } from '../../azure/clients.ts';
@@ -21,7 +22,6 @@ import { loadKubeconfig } from '../../kube/kubeconfig.ts';
 import { azureCloud } from './azureCloud.ts';
 import { readAzureEnvironment } from './azureEnvironment.ts';
 
-export { checkCluster } from '../../aks/checks.ts';
 export { disableSteps } from '../../aks/disable.ts';
 export { enableSteps, managedSteps } from '../../aks/enable.ts';
 export { fromKarpenterSteps, toManagedSteps } from '../../aks/takeover.ts';
@@ -40,6 +40,8 @@ export interface AksAddress {
 
 export interface OpenedAks {
   readonly readCluster: () => Promise<ManagedCluster>;
+  /** Looks whether the cluster is fit for it. */
+  readonly check: (kind: 'self-hosted' | 'managed') => Promise<readonly CheckResult[]>;
   /** Connects to the API server, too. */
   readonly context: () => Promise<AksContext>;
 }
@@ -52,6 +54,10 @@ export async function openAks(address: AksAddress): Promise<OpenedAks> {
   const name = { subscriptionId: cloud.subscriptionId, resourceGroup: address.resourceGroup, name: address.name };
   return {
     readCluster: () => readCluster(arm, name),
+    check: async (kind) => {
+      const cluster = await readCluster(arm, name);
+      return checkCluster(cluster, kind, { sideBySide: kind === 'managed' && (await allowsSideBySide(arm, name)) });
+    },
     context: async () => {
       const config =
         address.kubeconfig === undefined

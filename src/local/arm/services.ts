@@ -151,6 +151,7 @@ export function createServices(options: ServicesOptions): Services {
       putPools: (cluster, wish) => clusters.putPools(pools, cluster, wish),
       tearDown: (group) => clusters.empty(group, true),
       provisioningUse: ({ id, name }) => options.provisioningUse({ resourceGroup: id.split('/')[4] ?? '', name }),
+      tenantId: credentials.tenantId,
     }),
   ];
   const types = [...kinds.map(({ type }) => type), VIRTUAL_MACHINES];
@@ -170,7 +171,7 @@ export function createServices(options: ServicesOptions): Services {
     ...usages.routes(),
     ...skus.routes(),
     ...images.routes(),
-    ...clusterReadRoutes(context),
+    ...clusterReadRoutes(context, (cluster, pool) => pools.newestImage(cluster, pool.properties)),
     ...clusterPowerRoutes(context, { power: (cluster, state) => clusters.power(cluster, state) }),
     ...clusterCredentialRoutes(context, options.clusterCredentials),
     ...pools.routes(),

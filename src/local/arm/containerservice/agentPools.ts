@@ -6,12 +6,14 @@ import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { checkGroup } from '../resources/requestRules.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
 import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
-import { aksError, aksNotFound } from './aksError.ts';
+import { aksError, aksNotFound, invalidParameter } from './aksError.ts';
 import type { ClusterNodes } from './clusterNodes.ts';
 import { isFeatureRegistered } from '../resources/features.ts';
 import { resolveKubernetes } from './kubernetesVersions.ts';
 import { AGENT_POOLS, CONTAINER_SERVICE, MANAGED_CLUSTERS } from './managedClusters.ts';
+import { defaultMaxPods } from './networkProfile.ts';
 import { checkAutomatic, checkStop, isAutomatic } from './nodeProvisioning.ts';
+import { checkPoolSize } from './poolRules.ts';
 import { MACHINES, type PoolNodes, type PoolRollouts } from './poolRollouts.ts';
 import type { Operation } from '../operations.ts';
 
@@ -173,14 +175,7 @@ export class AgentPools {
     const pool = store.find(`${cluster.id}/agentPools/${request.parameters['child'] ?? ''}`);
     if (pool === undefined) return { status: 204 };
     checkEtag(request, pool);
-    const system = store.children(cluster.id, AGENT_POOLS).filter(({ properties }) => properties['mode'] === 'System');
-    if (system.length === 1 && system[0]?.id === pool.id) {
-      throw aksError(
-        400,
-        'OperationNotAllowed',
-        `There has to be at least one system agent pool. Pool '${pool.name}' is the only one left.`,
-      );
-    }
+    this.checkRemoval(cluster, pool);
     this.settle(pool.id, 'Deleting');
     const { operation, end } = this.context.operations.open(this.context.durations.agentPool);
     const remove = async (): Promise<void> => {
@@ -195,6 +190,15 @@ export class AgentPools {
     };
     void remove();
     return accepted(this.context, request, operation);
+  }
+
+  /** The last system pool stays, whatever runs on other nodes. */
+  private checkRemoval(cluster: ArmResource, pool: ArmResource): void {
+    if (pool.properties['mode'] !== 'System') return;
+    const others = this.context.store.children(cluster.id, AGENT_POOLS).filter(({ id }) => id !== pool.id);
+    if (others.some(({ properties }) => properties['mode'] === 'System')) return;
+    const hasOthers = others.some(({ properties }) => properties['mode'] !== 'Machines');
+    throw aksError(400, 'OperationNotAllowed', `There has to be at least one ${hasOthers ? 'system ' : ''}agent pool.`);
   }
 
   private deleteMachines(request: ArmRequest): ArmResponse {
@@ -225,13 +229,7 @@ export class AgentPools {
     sent: JsonObject,
     existing: ArmResource | undefined,
   ): JsonObject {
-    if (!POOL_NAME.test(name)) {
-      throw aksError(
-        400,
-        'InvalidParameter',
-        `The value of parameter agentPoolProfile.name '${name}' is invalid. It must start with a lower-case letter and have at most 12 lower-case letters and digits.`,
-      );
-    }
+    if (!POOL_NAME.test(name)) throw invalidParameter('agentPoolProfile.name');
     const before = existing?.properties ?? {};
     const given = wished(sent);
     for (const member of FIXED) {
@@ -241,7 +239,7 @@ export class AgentPools {
     }
     const mode = textAt(given, 'mode') ?? textAt(before, 'mode') ?? 'User';
     if (!MODES.includes(mode)) {
-      throw aksError(400, 'InvalidParameter', `The value of parameter agentPoolProfile.mode '${mode}' is invalid.`);
+      throw invalidParameter('agentPoolProfile.mode', `'${mode}' is not one of [${MODES.join(', ')}].`);
     }
     if (powerOf(given) === 'Stopped') checkPoolStop(cluster, name, mode);
     const version = resolveKubernetes(
@@ -259,6 +257,7 @@ export class AgentPools {
     const common = merged['enableAutoScaling'] === true ? merged : withoutBounds(merged);
     if (mode === 'Machines')
       return { type: 'VirtualMachines', osType: 'Linux', ...common, powerState: { code: 'Running' } };
+    checkPoolSize(common, mode);
     const size = textAt(common, 'vmSize') ?? 'Standard_D4ds_v5';
     if (this.context.catalogueAt(cluster.location).find(size) === undefined) throw this.sizeNotSupported(cluster, size);
     return {
@@ -266,7 +265,7 @@ export class AgentPools {
       osDiskSizeGB: 128,
       osDiskType: 'Managed',
       kubeletDiskType: 'OS',
-      maxPods: 250,
+      maxPods: defaultMaxPods(objectAt(cluster.properties, 'networkProfile')),
       type: 'VirtualMachines',
       osType: 'Linux',
       osSKU: 'Ubuntu',
@@ -281,7 +280,7 @@ export class AgentPools {
     };
   }
 
-  private newestImage(cluster: ArmResource, properties: JsonObject): string {
+  newestImage(cluster: ArmResource, properties: JsonObject): string {
     return this.nodes.nodeImage(cluster, {
       hardware: { vmSize: textAt(properties, 'vmSize') },
       operatingSystem: { osSKU: textAt(properties, 'osSKU') ?? 'Ubuntu' },

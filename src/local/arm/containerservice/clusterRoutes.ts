@@ -4,7 +4,7 @@ import { imageReleaseRoutes } from '../compute/imageReleases.ts';
 import { textAt } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
-import { aksNotFound } from './aksError.ts';
+import { aksError, aksNotFound } from './aksError.ts';
 import { isNewer, listKubernetesVersions, listOrchestrators, upgradesOf } from './kubernetesVersions.ts';
 import { AGENT_POOLS, MANAGED_CLUSTERS } from './managedClusters.ts';
 import { checkStop } from './nodeProvisioning.ts';
@@ -17,7 +17,10 @@ export interface PowerHooks {
   readonly power: (cluster: ArmResource, state: 'off' | 'on') => void;
 }
 
-export function clusterReadRoutes(context: ArmContext): readonly Route[] {
+/** The newest image for the nodes of a pool. */
+export type NewestImage = (cluster: ArmResource, pool: ArmResource) => string;
+
+export function clusterReadRoutes(context: ArmContext, newestImage: NewestImage): readonly Route[] {
   return [
     ...imageReleaseRoutes(context),
     route('managedClusters.listKubernetesVersions', 'GET', `${LOCATION}/kubernetesVersions`, () =>
@@ -30,7 +33,7 @@ export function clusterReadRoutes(context: ArmContext): readonly Route[] {
       upgradeProfile(context, request),
     ),
     route('agentPools.getUpgradeProfile', 'GET', `${CLUSTER}/agentPools/{child}/upgradeProfiles/default`, (request) =>
-      poolUpgradeProfile(context, request),
+      poolUpgradeProfile(context, request, newestImage),
     ),
     route('agentPools.listVersions', 'GET', `${CLUSTER}/availableAgentPoolVersions`, (request) =>
       poolVersions(context, request),
@@ -44,6 +47,7 @@ export function clusterPowerRoutes(context: ArmContext, hooks: PowerHooks): read
     (request): ArmResponse => {
       const cluster = find(context, request);
       if (code === 'Stopped') checkStop(cluster.properties, 'cluster');
+      checkPower(cluster, code);
       const operation = context.operations.begin({
         milliseconds: context.durations.managedCluster + (request.extraTime ?? 0),
         finish: () => {
@@ -60,6 +64,18 @@ export function clusterPowerRoutes(context: ArmContext, hooks: PowerHooks): read
     route('managedClusters.stop', 'POST', `${CLUSTER}/stop`, change('Stopped')),
     route('managedClusters.start', 'POST', `${CLUSTER}/start`, change('Running')),
   ];
+}
+
+/** A cluster cannot be stopped or started twice. */
+function checkPower({ properties }: ArmResource, code: 'Stopped' | 'Running'): void {
+  if (textAt(properties, 'powerState', 'code') !== code) return;
+  const state = textAt(properties, 'provisioningState') ?? '';
+  const what = code === 'Stopped' ? 'stopping' : 'starting';
+  throw aksError(
+    400,
+    'BadRequest',
+    `managed cluster is in Provisioning State(${state}) and Power State(${code}), ${what} cannot be performed`,
+  );
 }
 
 function find({ store }: ArmContext, { parameters: { group = '', name = '' } }: ArmRequest): ArmResource {
@@ -89,7 +105,7 @@ function upgradeProfile(context: ArmContext, request: ArmRequest): ArmResponse {
   });
 }
 
-function poolUpgradeProfile(context: ArmContext, request: ArmRequest): ArmResponse {
+function poolUpgradeProfile(context: ArmContext, request: ArmRequest, newestImage: NewestImage): ArmResponse {
   const cluster = find(context, request);
   const name = request.parameters['child'] ?? '';
   const pool = context.store.find(`${cluster.id}/agentPools/${name}`);
@@ -105,7 +121,7 @@ function poolUpgradeProfile(context: ArmContext, request: ArmRequest): ArmRespon
       properties: {
         kubernetesVersion: from,
         osType: textAt(pool.properties, 'osType') ?? 'Linux',
-        latestNodeImageVersion: pool.properties['nodeImageVersion'],
+        latestNodeImageVersion: newestImage(cluster, pool),
         // A pool follows its control plane, never leads it.
         upgrades: upgradesOf(from)
           .filter((each) => !isNewer(each, most))

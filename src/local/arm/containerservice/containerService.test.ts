@@ -331,6 +331,39 @@ describe('the container service through @azure/arm-containerservice', () => {
     expect(await collect(configurations.listByManagedCluster('local', 'local'))).toEqual([]);
   });
 
+  it.each([
+    ['startDate', { startDate: '2026-02-30' }],
+    ['utcOffset', { utcOffset: '+25:00' }],
+    ['notAllowedDates.start', { notAllowedDates: [{ start: 'x', end: 'y' }] }],
+    ['notAllowedDates', { notAllowedDates: [{ start: '2027-01-02', end: '2026-12-23' }] }],
+    ['schedule.daily.intervalDays', { schedule: { daily: { intervalDays: 8 } } }],
+    [
+      'schedule.relativeMonthly.weekIndex',
+      { schedule: { relativeMonthly: { intervalMonths: 1, dayOfWeek: 'Monday' } } },
+    ],
+  ])('refuses a maintenance window with a wrong %s', async (path, change) => {
+    const maintenanceWindow = {
+      schedule: { daily: { intervalDays: 1 } },
+      durationHours: 4,
+      startTime: '00:00',
+      ...change,
+    };
+    const at = (name: string): string => `${cluster()}/maintenanceConfigurations/${name}?api-version=2025-05-01`;
+    const put = (name: string, properties: object): Promise<unknown> =>
+      fixture.ask(at(name), { method: 'PUT', body: { properties } });
+    expect(await put('aksManagedNodeOSUpgradeSchedule', { maintenanceWindow })).toMatchObject({
+      status: 400,
+      body: {
+        code: 'InvalidParameter',
+        message: expect.stringContaining(`The value of parameter maintenanceWindow.${path} is invalid.`) as string,
+      },
+    });
+    expect(await put('default', { timeInWeek: [{ day: 'Monday', hourSlots: [24] }] })).toMatchObject({
+      status: 400,
+      body: { code: 'InvalidParameter' },
+    });
+  });
+
   it('hands out bootstrapping data with a place for the token', async () => {
     const path = `${cluster()}/nodeBootstrapping?${PREVIEW}`;
     const body = {

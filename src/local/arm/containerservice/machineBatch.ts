@@ -31,7 +31,7 @@ export function parseBatch(header: string | string[] | undefined): readonly Batc
 export function batchError(refusals: readonly { readonly target: string; readonly error: ArmError }[]): ArmError {
   const details = refusals.map(({ target, error }) => ({ code: error.code, message: error.message, target }));
   const fault = refusals.some(({ error }) => error.status < 500);
-  if (fault) return aksError(400, 'BatchMachineClientError', 'Some machines of the batch were refused.', details);
+  if (fault) return aksError(400, 'BatchMachineClientError', 'Some machines of the batch were refused.', { details });
   return aksError(500, 'BatchMachineInternalServerError', JSON.stringify({ details }));
 }
 

@@ -31,16 +31,20 @@ function maintenanceOf({ name, body }: Wish): JsonObject {
   if (!NAMES.includes(name))
     refuse(`The maintenance configuration name '${name}' is invalid. It must be one of ${NAMES.join(', ')}.`);
   const properties = objectAt(body, 'properties');
-  if (name === 'default') return properties;
+  if (name === 'default') {
+    checkWeek(listAt(properties, 'timeInWeek'));
+    return properties;
+  }
   const window = objectAt(properties, 'maintenanceWindow');
   inRange('durationHours', at(window, 'durationHours'), [MIN_HOURS, MAX_HOURS]);
   matches('startTime', textAt(window, 'startTime'), /^([01]\d|2[0-3]):[0-5]\d$/, 'hh:mm');
-  matches('utcOffset', textAt(window, 'utcOffset') ?? '+00:00', /^[+-]\d{2}:\d{2}$/, '+hh:mm or -hh:mm');
-  if (textAt(window, 'startDate') !== undefined)
-    matches('startDate', textAt(window, 'startDate'), /^\d{4}-\d{2}-\d{2}$/, 'yyyy-mm-dd');
+  matches('utcOffset', textAt(window, 'utcOffset') ?? '+00:00', /^[+-](0\d|1[0-4]):[0-5]\d$/, '+hh:mm or -hh:mm');
+  if (textAt(window, 'startDate') !== undefined) isDate('startDate', textAt(window, 'startDate'));
   for (const span of listAt(window, 'notAllowedDates')) {
     const [start = '', end = ''] = [textAt(span, 'start'), textAt(span, 'end')];
-    if (start === '' || end < start)
+    isDate('notAllowedDates.start', start);
+    isDate('notAllowedDates.end', end);
+    if (end < start)
       refuse(
         'The value of parameter maintenanceWindow.notAllowedDates is invalid. The end of a span must not be before its start.',
       );
@@ -76,6 +80,27 @@ function inRange(path: string, value: unknown, [least, most]: readonly [number, 
 function matches(path: string, value: string | undefined, pattern: RegExp, form: string): void {
   if (value !== undefined && pattern.test(value)) return;
   refuse(`The value of parameter maintenanceWindow.${path} is invalid. It must be of the form ${form}.`);
+}
+
+/** A day that the calendar has. */
+function isDate(path: string, value: string | undefined): void {
+  matches(path, value, /^\d{4}-\d{2}-\d{2}$/, 'yyyy-mm-dd');
+  const day = new Date(`${value}T00:00:00Z`);
+  if (!Number.isNaN(day.getTime()) && day.toISOString().startsWith(`${value}T`)) return;
+  refuse(`The value of parameter maintenanceWindow.${path} is invalid. There is no day ${value}.`);
+}
+
+/** Hours of the week in which AKS may maintain the cluster itself. */
+function checkWeek(hours: readonly unknown[]): void {
+  for (const each of hours) {
+    const day = textAt(each, 'day') ?? '';
+    const slots = listAt(each, 'hourSlots');
+    const isKnown = slots.every((slot) => typeof slot === 'number' && Number.isInteger(slot) && slot >= 0 && slot < 24);
+    if (DAYS.includes(day) && isKnown) continue;
+    refuse(
+      `The value of parameter timeInWeek is invalid. A day must be one of ${DAYS.join(', ')}, and its hours between 0 and 23.`,
+    );
+  }
 }
 
 function refuse(words: string): never {

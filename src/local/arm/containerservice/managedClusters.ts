@@ -8,12 +8,15 @@ import { present, type ArmResource } from '../resourceStore.ts';
 import { aksError } from './aksError.ts';
 import { apiServerNames } from './apiServerNames.ts';
 import { checkUpgrade, resolveKubernetes } from './kubernetesVersions.ts';
+import { checkCluster, checkSystemPool, inProgress } from './clusterRules.ts';
 import { MAINTENANCE_KIND } from './maintenanceConfigurations.ts';
+import { networkProfile, sentNetwork } from './networkProfile.ts';
 import {
   checkAutomatic,
   checkManual,
   checkOutboundType,
   isAutomatic,
+  makesDefaultPools,
   knowsNodeProvisioning,
   nodeProvisioningProfile,
   type NodeProvisioningUse,
@@ -34,6 +37,8 @@ export interface ClusterHooks {
   readonly tearDown: (nodeResourceGroup: string) => void;
   /** What of node auto-provisioning runs in a cluster; undefined when its API server does not run. */
   readonly provisioningUse: (cluster: ArmResource) => NodeProvisioningUse | undefined;
+  /** The directory of the identities that Azure makes for clusters. */
+  readonly tenantId: string;
 }
 
 const DEFAULTS: JsonObject = {
@@ -43,19 +48,6 @@ const DEFAULTS: JsonObject = {
   disableLocalAccounts: false,
   servicePrincipalProfile: { clientId: 'msi' },
 };
-const NETWORK_DEFAULTS: JsonObject = {
-  networkPlugin: 'azure',
-  serviceCidr: '10.0.0.0/16',
-  serviceCidrs: ['10.0.0.0/16'],
-  dnsServiceIP: '10.0.0.10',
-  outboundType: 'loadBalancer',
-  loadBalancerSku: 'standard',
-  ipFamilies: ['IPv4'],
-};
-const OVERLAY_DEFAULTS: JsonObject = { podCidr: '10.244.0.0/16', podCidrs: ['10.244.0.0/16'] };
-/** Without any wish for a network, AKS takes overlay; here it comes with Cilium, as its documents recommend. */
-const PLAIN_NETWORK: JsonObject = { networkPluginMode: 'overlay', networkDataplane: 'cilium', networkPolicy: 'cilium' };
-
 export function clusterKinds(hooks: ClusterHooks): readonly ResourceKind[] {
   return [
     {
@@ -67,10 +59,11 @@ export function clusterKinds(hooks: ClusterHooks): readonly ResourceKind[] {
       duration: 'managedCluster',
       members: ['sku', 'kind'],
       properties: (wish) => clusterOf(wish, hooks),
+      busy: ({ properties }, operation) => inProgress(textAt(properties, 'provisioningState') ?? '', operation),
       preflight: (name, group, { message }) =>
         `Preflight validation check for resource(s) for container service ${name} in resource group ${group} failed. Message: ${message}. Details: `,
       afterPut: (context, cluster, wish) => {
-        context.store.put(withIdentity(context, cluster, wish.existing));
+        context.store.put(withDefaults(context, cluster, wish.existing, hooks.tenantId));
         hooks.layOut(cluster);
         hooks.putPools(cluster, wish);
       },
@@ -84,6 +77,7 @@ export function clusterKinds(hooks: ClusterHooks): readonly ResourceKind[] {
 function clusterOf(wish: Wish, { provisioningUse, checkPools }: ClusterHooks): JsonObject {
   const { context, existing, name, id, body } = wish;
   const before = existing?.properties;
+  checkCluster(name, objectAt(body, 'properties'));
   const { agentPoolProfiles: _pools, nodeProvisioningProfile: provisioning, ...given } = objectAt(body, 'properties');
   const location = existing?.location ?? normalLocation(textAt(body, 'location') ?? context.location);
   const version = resolveKubernetes(textAt(given, 'kubernetesVersion') ?? textAt(before, 'kubernetesVersion'));
@@ -102,7 +96,7 @@ function clusterOf(wish: Wish, { provisioningUse, checkPools }: ClusterHooks): J
       kubeletidentity: kubeletIdentity(wish, nodeGroupOf(wish, location, given)),
     },
     powerState: objectAt(before, 'powerState')['code'] === undefined ? { code: 'Running' } : before?.['powerState'],
-    networkProfile: networkOf(objectAt(merged, 'networkProfile')),
+    networkProfile: networkProfile(objectAt(merged, 'networkProfile'), sentNetwork(body)),
     nodeProvisioningProfile: nodeProvisioningProfile(before, knowsProvisioning ? objectAt(provisioning) : {}),
     ...apiServerNames({ before, properties: merged, dnsPrefix, location, random: context.random }),
     ...issuerOf(merged, location, context.random),
@@ -122,15 +116,26 @@ function checkProvisioning(
   if (existing !== undefined) checkOutboundType(existing.properties, properties);
   if (existing !== undefined && isAutomatic(existing.properties) && !isAutomatic(properties))
     checkManual(use(existing));
-  if (!isAutomatic(properties)) return;
-  const named = new Map(listAt(body, 'properties', 'agentPoolProfiles').map((pool) => [textAt(pool, 'name'), pool]));
-  const others = context.store.children(id, AGENT_POOLS).filter((pool) => !named.has(pool.name));
-  checkAutomatic({
-    identity: objectAt(body)['identity'] ?? existing?.identity,
-    properties,
-    pools: [...[...named.values()].map((pool) => objectAt(pool)), ...others.map((pool) => pool.properties)],
-    isRegistered: (feature) => isFeatureRegistered(context, CONTAINER_SERVICE, feature),
-  });
+  const pools = poolsOf(context.store.children(id, AGENT_POOLS), body);
+  if (isAutomatic(properties)) {
+    checkAutomatic({
+      identity: objectAt(body)['identity'] ?? existing?.identity,
+      properties,
+      pools,
+      isRegistered: (feature) => isFeatureRegistered(context, CONTAINER_SERVICE, feature),
+    });
+  }
+  if (existing === undefined) checkSystemPool(pools, isAutomatic(properties) && makesDefaultPools(properties));
+}
+
+/** Agent pools as the write would leave them. */
+function poolsOf(present: readonly ArmResource[], body: unknown): readonly JsonObject[] {
+  const pools = new Map(present.map(({ name, properties }) => [name, properties]));
+  for (const pool of listAt(body, 'properties', 'agentPoolProfiles')) {
+    const name = textAt(pool, 'name') ?? '';
+    pools.set(name, { ...pools.get(name), ...objectAt(pool) });
+  }
+  return [...pools.values()];
 }
 
 /** The identity that nodes use, in the group where they are. */
@@ -149,30 +154,6 @@ function nodeGroupOf({ existing, id, name }: Wish, location: string, given: Json
   if (before === undefined) return wanted ?? `MC_${id.split('/')[4] ?? ''}_${name}_${location}`;
   if (wanted === undefined || wanted.toLowerCase() === before.toLowerCase()) return before;
   throw aksError(400, 'PropertyChangeNotAllowed', `Changing property 'properties.nodeResourceGroup' is not allowed.`);
-}
-
-function networkOf(given: JsonObject): JsonObject {
-  const profile: JsonObject = {
-    ...NETWORK_DEFAULTS,
-    ...(given['networkPlugin'] === undefined ? PLAIN_NETWORK : {}),
-    ...given,
-  };
-  const isOverlay =
-    textAt(profile, 'networkPluginMode') === 'overlay' || textAt(profile, 'networkPlugin') === 'kubenet';
-  const dataplane = textAt(profile, 'networkDataplane') ?? 'azure';
-  if (textAt(profile, 'networkPolicy') === 'cilium' && dataplane !== 'cilium') {
-    throw aksError(
-      400,
-      'InvalidParameter',
-      `Network policy cilium is only supported with network dataplane cilium, not with '${dataplane}'.`,
-    );
-  }
-  return {
-    ...(isOverlay ? OVERLAY_DEFAULTS : {}),
-    ...profile,
-    networkDataplane: dataplane,
-    loadBalancerSku: String(profile['loadBalancerSku']).toLowerCase(),
-  };
 }
 
 /** Objects member by member, anything else whole; what a client leaves out or sends as null stays as it was. */
@@ -197,12 +178,18 @@ function issuerOf(merged: JsonObject, location: string, random: ArmContext['rand
   return { oidcIssuerProfile: { ...profile, issuerURL } };
 }
 
-/** Azure fills in the ids of a system-assigned identity. */
-function withIdentity({ random }: ArmContext, cluster: ArmResource, existing: ArmResource | undefined): ArmResource {
+/** Azure fills in the ids of a system-assigned identity, and the tier of a cluster for which nobody pays. */
+function withDefaults(
+  { random }: ArmContext,
+  cluster: ArmResource,
+  existing: ArmResource | undefined,
+  tenantId: string,
+): ArmResource {
+  const sku = cluster.sku ?? existing?.sku ?? { name: 'Base', tier: 'Free' };
   const identity = objectAt(cluster.identity ?? existing?.identity ?? { type: 'SystemAssigned' });
-  if (textAt(identity, 'type') !== 'SystemAssigned') return { ...cluster, identity };
+  if (textAt(identity, 'type') !== 'SystemAssigned') return { ...cluster, sku, identity };
   const principalId = textAt(existing?.identity, 'principalId') ?? random.uuid();
-  return { ...cluster, identity: { ...identity, principalId } };
+  return { ...cluster, sku, identity: { ...identity, principalId, tenantId } };
 }
 
 /** An api-version from before node auto-provisioning does not show it. */

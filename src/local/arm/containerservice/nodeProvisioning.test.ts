@@ -283,7 +283,13 @@ describe('upgrades of Kubernetes', () => {
     const put = (kubernetesVersion: string): Promise<Answer> =>
       fixture.ask(`${path}?api-version=${VERSION}`, {
         method: 'PUT',
-        body: { location: 'eastus', properties: { kubernetesVersion } },
+        body: {
+          location: 'eastus',
+          properties: {
+            kubernetesVersion,
+            agentPoolProfiles: [{ name: 'system', mode: 'System', count: 1, vmSize: 'Standard_D2s_v5' }],
+          },
+        },
       });
     const state = async (): Promise<string> =>
       ((await fixture.ask(`${path}?api-version=${VERSION}`)).body as ClusterBody).properties.provisioningState;

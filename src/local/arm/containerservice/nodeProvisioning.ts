@@ -118,6 +118,11 @@ export function isAutomatic(properties: JsonObject | undefined): boolean {
   return textAt(properties, 'nodeProvisioningProfile', 'mode') === 'Auto';
 }
 
+/** Whether an automatic cluster gets the NodePools `default` and `system-surge`. */
+export function makesDefaultPools(properties: JsonObject): boolean {
+  return textAt(properties, 'nodeProvisioningProfile', 'defaultNodePools') !== 'None';
+}
+
 /** The profile after a write; members that it does not name stay. */
 export function nodeProvisioningProfile(before: JsonObject | undefined, given: JsonObject): JsonObject {
   const profile = {

@@ -73,6 +73,15 @@ describe('deployments of templates', () => {
     await expect
       .poll(() => nodes().map(({ location, size }) => `${location} ${size.toLowerCase()}`))
       .toEqual(['westus2 standard_d2s_v3', 'westus2 standard_d2s_v3', 'westus2 standard_d2s_v3']);
+    const preview = await send('again', NAP_CLUSTER, {}, '/whatIf');
+    const isSame = { resourceId: expect.stringMatching(/napcluster$/) as string, changeType: 'NoChange', delta: [] };
+    expect(preview.body).toMatchObject({
+      properties: { changes: expect.arrayContaining([expect.objectContaining(isSame)]) as object[] },
+    });
+    const valid = await send('again', NAP_CLUSTER, {}, '/validate');
+    expect(valid.body).toMatchObject({
+      properties: { validatedResources: [{ id: expect.stringMatching(/napcluster$/) as string }] },
+    });
   });
 
   it.each([

@@ -106,10 +106,15 @@ export class Deployments {
   }
 
   private validate(request: ArmRequest): ArmResponse {
-    const { scope, mode } = this.prepare(request);
+    const { scope, mode, resources } = this.prepare(request);
     const { group = '', name = '' } = request.parameters;
     const { store } = this.context;
-    const properties = { mode, parameters: scope.usedParameters(), provisioningState: 'Succeeded' };
+    const properties = {
+      mode,
+      parameters: scope.usedParameters(),
+      provisioningState: 'Succeeded',
+      validatedResources: resources.map(({ id }) => ({ id })),
+    };
     return ok({ id: store.idOf(group, DEPLOYMENTS, name), name, type: DEPLOYMENTS, properties });
   }
 

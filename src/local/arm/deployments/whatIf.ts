@@ -1,5 +1,5 @@
 /** What a deployment would change: `az deployment group what-if`. */
-import { objectAt, type JsonObject } from '../jsonPath.ts';
+import { objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { ArmResource, ResourceStore } from '../resourceStore.ts';
 import type { PlannedResource } from './templateResources.ts';
 import { PendingReference } from './templateScope.ts';
@@ -51,6 +51,12 @@ function changeOf(store: ResourceStore, resource: PlannedResource, shown: Shown)
 /** Only what the template names counts: everything else stays. */
 function difference(path: string, before: unknown, after: unknown): readonly PropertyChange[] {
   if (after === undefined || after === null) return [];
+  if (isNamed(after) && isNamed(before)) {
+    return after.flatMap((each) => {
+      const index = before.findIndex(({ name }) => name === each.name);
+      return difference(`${path}.${index === -1 ? before.length : index}`, before[index], each);
+    });
+  }
   if (Array.isArray(after) && Array.isArray(before) && after.length === before.length) {
     return after.flatMap((each, index) => difference(`${path}.${index}`, before[index], each));
   }
@@ -63,4 +69,9 @@ function difference(path: string, before: unknown, after: unknown): readonly Pro
       ? before.toLowerCase() === after.toLowerCase()
       : JSON.stringify(before) === JSON.stringify(after);
   return isSame ? [] : [{ path, propertyChangeType: 'Modify', before, after }];
+}
+
+/** A list of parts that are known by name, such as agent pools: a part that the template does not name stays, too. */
+function isNamed(value: unknown): value is readonly { readonly name: string }[] {
+  return Array.isArray(value) && value.length > 0 && value.every((each) => textAt(each, 'name') !== undefined);
 }

@@ -2,6 +2,7 @@
 import type { ArmContext, ArmDurations } from '../armContext.ts';
 import type { ArmError } from '../armError.ts';
 import type { JsonObject } from '../jsonPath.ts';
+import type { Operation } from '../operations.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import type { ArmRequest } from '../server/router.ts';
 
@@ -43,6 +44,8 @@ export interface ResourceKind {
   readonly duration: keyof ArmDurations;
   /** A change may begin while another is under way; usually that is refused. */
   readonly interruptible?: true;
+  /** The provider's words for a change that comes while another is under way. */
+  readonly busy?: (resource: ArmResource, underWay: Operation) => ArmError;
   /** What is stored as properties, without the provisioning state; throws what the provider would refuse. */
   readonly properties: (wish: Wish) => JsonObject;
   /** Says before a template is deployed what is wrong with a resource of it: the provider's words around its refusal. */

@@ -255,6 +255,8 @@ class KindRoutes {
     const operation = this.busy.get(id.toLowerCase());
     if (operation === undefined || this.kind.interruptible) return;
     const { endpoint, store, location } = this.context;
+    const found = store.find(id);
+    if (found !== undefined && this.kind.busy !== undefined) throw this.kind.busy(found, operation);
     const address = `${endpoint()}/subscriptions/${store.subscriptionId}/providers/${this.namespace}/locations/${location}/operations/${operation.id}`;
     throw refusal('AnotherOperationInProgress', { address });
   }

@@ -1,0 +1,59 @@
+/** What AKS refuses of any cluster, whether nodes are provisioned automatically or not. */
+import type { ArmError } from '../armError.ts';
+import { asText, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
+import type { Operation } from '../operations.ts';
+import { aksError, invalidParameter } from './aksError.ts';
+
+const CLUSTER_NAME = /^[a-zA-Z0-9]([-_a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/;
+const DNS_PREFIX = /^[a-zA-Z0-9]([-a-zA-Z0-9]{0,52}[a-zA-Z0-9])?$/;
+const CHANNELS: Readonly<Record<string, readonly string[]>> = {
+  upgradeChannel: ['rapid', 'stable', 'patch', 'node-image', 'none'],
+  nodeOSUpgradeChannel: ['None', 'Unmanaged', 'SecurityPatch', 'NodeImage'],
+};
+
+/** Throws for values that no cluster can have. */
+export function checkCluster(name: string, given: JsonObject): void {
+  if (!CLUSTER_NAME.test(name)) throw invalidParameter('resourceName');
+  const prefix = textAt(given, 'dnsPrefix');
+  if (prefix !== undefined && !DNS_PREFIX.test(prefix)) throw invalidParameter('dnsPrefix');
+  const provisioning = given['nodeProvisioningProfile'];
+  if (provisioning !== undefined && provisioning !== null && !isObject(provisioning)) {
+    throw invalidParameter('nodeProvisioningProfile', 'It must be an object.');
+  }
+  const upgrades = objectAt(given, 'autoUpgradeProfile');
+  for (const [member, allowed] of Object.entries(CHANNELS)) {
+    const value = upgrades[member];
+    if (value === undefined || value === null || allowed.includes(asText(value))) continue;
+    throw invalidParameter(`autoUpgradeProfile.${member}`, `'${asText(value)}' is not one of [${allowed.join(', ')}].`);
+  }
+}
+
+/**
+ * A cluster has nodes for the pods that it runs itself: an agent pool of the mode System, or the NodePool `system-surge`
+ * of node auto-provisioning.
+ */
+export function checkSystemPool(pools: readonly JsonObject[], hasSystemSurge: boolean): void {
+  if (hasSystemSurge || pools.some((pool) => textAt(pool, 'mode') === 'System')) return;
+  if (pools.length === 0) {
+    const target = 'agentPoolProfiles';
+    throw aksError(400, 'InvalidParameter', `Required parameter ${target} is missing (null).`, { target });
+  }
+  throw aksError(400, 'MustDefineAtLeastOneSystemPool', 'Must define at least one system pool.');
+}
+
+/** One change of a cluster at a time. */
+export function inProgress(state: string, { id, startedAt }: Operation): ArmError {
+  const what = IN_PROGRESS[state] ?? 'update';
+  const since = new Date(startedAt).toISOString().replace(/\.\d+Z$/, 'Z');
+  return aksError(
+    409,
+    'OperationNotAllowed',
+    `Operation is not allowed because there's an in progress ${what} managed cluster operation (operation ID: ${id}) on the managed cluster started on UTC ${since}. Please wait for it to finish before starting a new operation.`,
+  );
+}
+
+const IN_PROGRESS: Readonly<Record<string, string>> = { Creating: 'create', Deleting: 'delete' };
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && !Array.isArray(value);
+}

@@ -1,0 +1,45 @@
+/** How many nodes an agent pool may have, and how many pods each of them. */
+import { at, type JsonObject } from '../jsonPath.ts';
+import { invalidParameter } from './aksError.ts';
+
+const MOST_NODES = 1000;
+const PODS: readonly [number, number] = [10, 250];
+
+/** Throws in AKS's words; what is left open is not looked at. */
+export function checkPoolSize(pool: JsonObject, mode: string): void {
+  // AKS runs its own pods on system pools: they are never empty.
+  const least = mode === 'System' ? 1 : 0;
+  const count = at(pool, 'count');
+  if (count !== undefined && !isWithin(count, [least, MOST_NODES])) {
+    throw invalidParameter(
+      'agentPoolProfile.count',
+      `agentPoolProfile.count was ${JSON.stringify(count)}. It must be greater or equal to minCount:${least} and less than or equal to maxCount:${MOST_NODES}.`,
+    );
+  }
+  if (at(pool, 'enableAutoScaling') === true) checkBounds(at(pool, 'minCount'), at(pool, 'maxCount'), least);
+  const pods = at(pool, 'maxPods');
+  if (pods === undefined || isWithin(pods, PODS)) return;
+  throw invalidParameter(
+    'agentPoolProfile.maxPods',
+    `agentPoolProfile.maxPods was ${JSON.stringify(pods)}. It must be between ${PODS.join(' and ')}.`,
+  );
+}
+
+/** Between which counts the cluster autoscaler moves. */
+function checkBounds(minCount: unknown, maxCount: unknown, least: number): void {
+  if (!isWithin(minCount, [least, MOST_NODES])) {
+    throw invalidParameter(
+      'agentPoolProfile.minCount',
+      `With enableAutoScaling it must be between ${least} and ${MOST_NODES}.`,
+    );
+  }
+  if (isWithin(maxCount, [Math.max(minCount, 1), MOST_NODES])) return;
+  throw invalidParameter(
+    'agentPoolProfile.maxCount',
+    `With enableAutoScaling it must be between minCount and ${MOST_NODES}.`,
+  );
+}
+
+function isWithin(value: unknown, [least, most]: readonly [number, number]): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
+}
