@@ -7,7 +7,7 @@ import type { AksMachineBody } from './aksMachineBody.ts';
 import type { ArmRest, RestRequest } from './armRest.ts';
 import type { InstanceRecord } from './instanceRecord.ts';
 import { describeFailure, isNotFound } from './launchErrors.ts';
-import { MachineBatcher, type MachineBatcherOptions } from './machineBatcher.ts';
+import { batchHeader, MachineBatcher, type BatchEntry, type MachineBatcherOptions } from './machineBatcher.ts';
 import { finishOperation, type Operation } from './operations.ts';
 
 interface AksMachine {
@@ -53,6 +53,7 @@ const API_VERSION = '2025-10-02-preview';
 /** AKS refuses spot machines in system mode without it. */
 const HEADERS: Readonly<Record<string, string>> = { AllowSpotVMSystemNode: 'true' };
 const UNSETTLED: ReadonlySet<string> = new Set(['Creating', 'Updating']);
+const MADE: ReadonlySet<string> = new Set(['Creating', 'Succeeded']);
 const POLL_INTERVAL = 5_000;
 const SETTLE_TIMEOUT = 15 * 60 * 1000;
 /** AKS names the VM within moments of accepting its machine. */
@@ -92,7 +93,7 @@ export class AksMachines {
     if (this.batcher === undefined) {
       operation = await this.options.rest.begin(this.request('PUT', `/machines/${name}`, body, HEADERS), signal);
     } else {
-      await this.batcher.add(name, body);
+      await this.addToBatch(this.batcher, name, body, signal);
     }
     const deadline = clock.now() + NAMED_WITHIN;
     for (;;) {
@@ -197,9 +198,28 @@ export class AksMachines {
     }
   }
 
-  private async putBatch(template: unknown, entries: Parameters<MachineBatcherOptions['send']>[1]): Promise<void> {
+  /**
+   * A batch whose answer was lost is sent again, and then AKS refuses the machines that it has made the first time: a
+   * batch cannot change machines. They are used all the same.
+   */
+  private async addToBatch(
+    batcher: MachineBatcher,
+    name: string,
+    body: AksMachineBody,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    try {
+      await batcher.add(name, body);
+    } catch (error) {
+      const { provisioningState = '', tags } = (await this.get(name, signal))?.properties ?? {};
+      const isOurs = tags?.[ManagedTags.machineNodeClaim] === body.properties.tags[ManagedTags.machineNodeClaim];
+      if (!isOurs || !MADE.has(provisioningState)) throw error;
+    }
+  }
+
+  private async putBatch(template: unknown, entries: readonly BatchEntry[]): Promise<void> {
     const [first] = entries;
-    const headers = { ...HEADERS, BatchPutMachine: JSON.stringify({ batchMachines: entries }) };
+    const headers = { ...HEADERS, BatchPutMachine: batchHeader(entries) };
     await this.options.rest.begin(this.request('PUT', `/machines/${first?.machineName ?? ''}`, template, headers));
   }
 

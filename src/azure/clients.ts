@@ -58,6 +58,8 @@ const CONNECTION_CODES: ReadonlySet<string> = new Set([
   'ENETUNREACH',
   'EHOSTUNREACH',
 ]);
+/** AKS's code, with status 500, for a batch of machines some of which could not be made. */
+const BATCH_CARRIED_OUT = '"BatchMachineInternalServerError"';
 const MAX_RETRIES = 3;
 /** Azure says when to try again and refuses earlier attempts; a burst of launches may need many. */
 const MAX_THROTTLED_RETRIES = 15;
@@ -136,8 +138,7 @@ function clockPolicy({ clock, random, metrics = noMetrics }: AzureClientsOptions
         }
         requests.inc({ operation: asked.operation, outcome: String(response?.status ?? 'connection') });
         if (response !== undefined) budget.note(asked, response, retryAfter(response));
-        const retryable =
-          response === undefined ? isConnectionFailure(failure) : RETRYABLE_STATUSES.has(response.status);
+        const retryable = response === undefined ? isConnectionFailure(failure) : isPassing(response);
         const retries = response?.status === 429 ? MAX_THROTTLED_RETRIES : MAX_RETRIES;
         if (!retryable || attempt >= retries) {
           notePace(retryAfter(response));
@@ -155,6 +156,11 @@ function clockPolicy({ clock, random, metrics = noMetrics }: AzureClientsOptions
       }
     },
   };
+}
+
+/** Whether the same request may succeed later. A batch of which a part failed was carried out, and must not be again. */
+function isPassing({ status, bodyAsText }: PipelineResponse): boolean {
+  return RETRYABLE_STATUSES.has(status) && bodyAsText?.includes(BATCH_CARRIED_OUT) !== true;
 }
 
 function isConnectionFailure(error: unknown): boolean {

@@ -7,7 +7,7 @@ import { RestError } from '@azure/core-rest-pipeline';
 import type { Clock } from '../clock/clock.ts';
 import type { AksMachineBody } from './aksMachineBody.ts';
 
-interface BatchEntry {
+export interface BatchEntry {
   readonly machineName: string;
   readonly zones: readonly string[];
   readonly tags: Readonly<Record<string, string>>;
@@ -36,6 +36,7 @@ interface Group {
 
 /** What AKS accepts in one request, whatever the options say. */
 const HARD_LIMIT = 50;
+const HEADERS_TOO_LARGE = 431;
 
 export class MachineBatcher {
   private readonly options: MachineBatcherOptions;
@@ -84,6 +85,13 @@ export class MachineBatcher {
       await this.options.send(template, entries);
       outcome = { failures: new Map() };
     } catch (error) {
+      if (isTooLarge(error) && waiting.length > 1) {
+        // Names, zones and tags travel in a header, and long tags fill it before the group is full.
+        const half = Math.ceil(waiting.length / 2);
+        void this.fire({ template, waiting: waiting.slice(0, half) });
+        void this.fire({ template, waiting: waiting.slice(half) });
+        return;
+      }
       outcome = outcomeOf(error, entries);
     }
     for (const { machineName, resolve, reject } of waiting) {
@@ -94,12 +102,32 @@ export class MachineBatcher {
   }
 }
 
+/** `BatchPutMachine`: headers carry only ASCII, and tags may have any letter, which JSON can write as an escape. */
+export function batchHeader(entries: readonly BatchEntry[]): string {
+  return JSON.stringify({ batchMachines: entries }).replace(
+    /[\u007f-\uffff]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof RestError && error.statusCode === HEADERS_TOO_LARGE;
+}
+
 /** What the machines of a group have in common. A zone matters to ultra disks, so it stays with them. */
 function sharedTemplate({ properties, zones }: AksMachineBody): { readonly template: unknown; readonly key: string } {
   const { tags: _tags, ...rest } = properties;
   const ultra = (properties['hardware'] as { readonly ultraSsdEnabled?: boolean }).ultraSsdEnabled === true;
   const template = { properties: rest, ...(ultra ? { zones } : {}) };
-  return { template, key: createHash('sha256').update(JSON.stringify(template)).digest('hex').slice(0, 16) };
+  return { template, key: createHash('sha256').update(sortedJson(template)).digest('hex').slice(0, 16) };
+}
+
+/** Labels of two claims may be alike and in another order. */
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) => {
+    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
+    return Object.fromEntries(Object.entries(part).toSorted(([left], [right]) => (left < right ? -1 : 1)));
+  });
 }
 
 interface BatchOutcome {

@@ -1,3 +1,9 @@
+import {
+  createDefaultHttpClient,
+  RestError,
+  type PipelineRequest,
+  type PipelineResponse,
+} from '@azure/core-rest-pipeline';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AzureFixture, launchedClaim } from '../../test/fixtures/azure/azureFixture.ts';
 import { Kinds } from '../api/kinds.ts';
@@ -252,6 +258,82 @@ describe('batches of AKS machines', () => {
     expect(new Set(listed.map(({ claimName }) => claimName))).toEqual(
       new Set(claims.map(({ metadata }) => metadata.name)),
     );
+  });
+});
+
+describe('a batch of AKS machines', () => {
+  type Answer = (request: PipelineRequest, send: () => Promise<PipelineResponse>) => Promise<PipelineResponse>;
+  const names = ['pool-1', 'pool-2', 'pool-3'];
+
+  /** Every batch passes through `between` on its way to Azure. */
+  async function startBehind(between: Answer, tags: Readonly<Record<string, string>> = {}): Promise<void> {
+    const options: Partial<AzureCloudProviderOptions> = { ...MACHINES, provisionMode: 'aksmachineapiheaderbatch' };
+    fixture = await AzureFixture.start(options, { throttling: 'none' });
+    const network = createDefaultHttpClient();
+    const sendRequest = (request: PipelineRequest): Promise<PipelineResponse> => {
+      const send = (): Promise<PipelineResponse> => network.sendRequest(request);
+      return request.headers.has('BatchPutMachine') ? between(request, send) : send();
+    };
+    await fixture.restart({ ...options, httpClient: { sendRequest } });
+    await fixture.makeNodeClass('default', { imageFamily: 'Ubuntu2204', tags });
+  }
+
+  async function launchAll(claims: readonly string[]): Promise<Record<string, string>> {
+    const nodeClass = await fixture.kube.get(Kinds.AKSNodeClass, { name: 'default' });
+    const launches = claims.map((name) => fixture.cloud.create({ claim: fixture.claimNamed(name, D2S), nodeClass }));
+    const settled = await fixture.finish(Promise.allSettled(launches));
+    await fixture.clock.advance(60_000);
+    return Object.fromEntries(
+      settled.map((one, index) => [claims[index], one.status === 'fulfilled' ? 'made' : String(one.reason)]),
+    );
+  }
+
+  const made = (): readonly (string | undefined)[] =>
+    fixture.arm.virtualMachines().map(({ tags }) => tags[ManagedTags.machineNodeClaim]);
+
+  it('of which AKS could not make one is not sent again, and the others stay', async () => {
+    let requests = 0;
+    await startBehind(async (request, send) => {
+      requests += 1;
+      const { batchMachines } = JSON.parse(request.headers.get('BatchPutMachine') ?? '') as {
+        batchMachines: readonly { machineName: string }[];
+      };
+      const rest = batchMachines.filter(({ machineName }) => machineName !== 'pool-2');
+      request.headers.set('BatchPutMachine', JSON.stringify({ batchMachines: rest }));
+      const response = await send();
+      const details = [{ code: 'InternalOperationError', message: 'broken', target: 'pool-2' }];
+      const body = { code: 'BatchMachineInternalServerError', message: JSON.stringify({ details }) };
+      return { ...response, status: 500, bodyAsText: JSON.stringify(body) };
+    });
+    expect(await launchAll(names)).toEqual({
+      'pool-1': 'made',
+      'pool-2': expect.stringContaining('broken') as string,
+      'pool-3': 'made',
+    });
+    expect(requests).toBe(1);
+    expect(made()).toEqual(['pool-1', 'pool-3']);
+  });
+
+  it('whose answer was lost is used as AKS has made it', async () => {
+    let requests = 0;
+    await startBehind(async (request, send) => {
+      requests += 1;
+      const response = await send();
+      if (requests > 1) return response;
+      throw new RestError('socket hang up', { code: 'ECONNRESET', request });
+    });
+    expect(await launchAll(names)).toEqual({ 'pool-1': 'made', 'pool-2': 'made', 'pool-3': 'made' });
+    expect(requests).toBe(2);
+    expect(made()).toEqual(names);
+    expect(fixture.callsOf('agentPools.deleteMachines')).toEqual([]);
+  });
+
+  it('carries tags of any length and in any language', async () => {
+    const tags = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`Büro ${index}`, '東京'.repeat(100)]));
+    await startBehind((_request, send) => send(), tags);
+    const claims = Array.from({ length: 12 }, (_, index) => `pool-${index}`);
+    expect(new Set(Object.values(await launchAll(claims)))).toEqual(new Set(['made']));
+    expect(fixture.arm.virtualMachines()[0]?.tags).toMatchObject(tags);
   });
 });
 

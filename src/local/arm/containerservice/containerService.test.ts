@@ -256,6 +256,13 @@ describe('the container service through @azure/arm-containerservice', () => {
       body: { code: 'BatchMachineClientError', details: [{ code: 'AvailabilityZoneNotSupported', target: 'b-4' }] },
     });
     expect((await get('b-3')).name).toBe('b-3');
+    const again = await put(
+      'b-3',
+      machine(),
+      batch({ machineName: 'b-3', zones: ['1'], tags: {} }, { machineName: 'b-5', zones: [], tags: {} }),
+    );
+    expect(again).toMatchObject({ status: 400, body: { details: [{ code: 'InvalidParameter', target: 'b-3' }] } });
+    await expect.poll(async () => (await get('b-5')).properties.provisioningState).toBe('Succeeded');
     const many = Array.from({ length: 51 }, (_, index) => ({ machineName: `c-${index}`, zones: [], tags: {} }));
     expect(await put('c-0', machine(), batch(...many))).toMatchObject({
       status: 400,

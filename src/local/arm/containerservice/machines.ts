@@ -105,13 +105,19 @@ export class MachinesApi implements PoolNodes {
   ): ArmResponse {
     const refusals: { readonly target: string; readonly error: ArmError }[] = [];
     const good = entries.filter((entry) => {
-      const error = this.refusal(cluster, pool, request, entry);
+      const error = this.existing(pool, entry) ?? this.refusal(cluster, pool, request, entry);
       if (error !== undefined) refusals.push({ target: entry.machineName, error });
       return error === undefined;
     });
     const [first] = good.map((entry) => this.apply(cluster, pool, request, entry));
     if (first === undefined || refusals.length > 0) throw batchError(refusals);
     return { ...first, status: 200 };
+  }
+
+  /** A batch makes machines, and changes none. */
+  private existing(pool: ArmResource, { machineName }: BatchEntry): ArmError | undefined {
+    if (this.context.store.find(`${pool.id}/machines/${machineName}`) === undefined) return undefined;
+    return aksError(400, 'InvalidParameter', `The machine '${machineName}' exists; a batch cannot update machines.`);
   }
 
   private refusal(
