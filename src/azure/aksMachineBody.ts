@@ -1,7 +1,6 @@
 /** The body of an AKS machine, and the names that belong to it. */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
-import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
-import { Labels, ManagedTags } from '../api/labels.ts';
+import { ManagedTags } from '../api/labels.ts';
 import { stringHash } from '../api/structureHash.ts';
 import { gpuSize } from '../catalogue/gpuRegistry.ts';
 import { armZones } from '../catalogue/offerings.ts';
@@ -12,7 +11,7 @@ import type { AzureSettings } from './azureSettings.ts';
 import { kubeletConfigOf, linuxConfigOf, localDnsProfileOf } from './aksProfiles.ts';
 import { formatTaint, nodeTaints } from './bootstrap/bootstrapInput.ts';
 import { concreteFamily } from './images.ts';
-import { machineLabels, streamsArtifacts, wantsUltraSsd, type Choice } from './nodeLabels.ts';
+import { isSystemNode, machineLabels, streamsArtifacts, wantsUltraSsd, type Choice } from './nodeLabels.ts';
 import { tagsOf } from './virtualMachineBody.ts';
 
 export interface AksMachineBody {
@@ -37,7 +36,6 @@ export function aksMachineOf({ choice, settings, sku, imageId, osDiskSizeGB }: A
   const linuxOSConfig = linuxConfigOf(spec);
   const localDNSProfile = localDnsProfileOf(nodeClass);
   const labels = machineLabels(choice);
-  const isSystem = { ...claim.metadata.labels, ...labels }[Labels.aksMode] === 'system' || systemByRequirement(claim);
   const { regular, startup } = nodeTaints(claim);
   const isEphemeral = sku.ephemeralDisk !== undefined && osDiskSizeGB <= sku.ephemeralDisk.sizeGB;
   return {
@@ -58,7 +56,7 @@ export function aksMachineOf({ choice, settings, sku, imageId, osDiskSizeGB }: A
         ...(maxPods === undefined ? {} : { maxPods }),
         ...(streamsArtifacts(nodeClass, type) ? { artifactStreamingProfile: { enabled: true } } : {}),
       },
-      mode: isSystem ? 'System' : 'User',
+      mode: isSystemNode(choice) ? 'System' : 'User',
       network: vnetSubnetID === undefined ? {} : { vnetSubnetID },
       nodeImageVersion: nodeImageVersionOf(imageId),
       operatingSystem: {
@@ -80,11 +78,6 @@ export function aksMachineOf({ choice, settings, sku, imageId, osDiskSizeGB }: A
       tags: { ...tagsOf(claim, nodeClass, settings), [ManagedTags.machineNodeClaim]: claim.metadata.name },
     },
   };
-}
-
-function systemByRequirement({ spec }: NodeClaim): boolean {
-  const wanted = spec.requirements.find(({ key }) => key === Labels.aksMode);
-  return wanted?.operator === 'In' && wanted.values?.length === 1 && wanted.values[0] === 'system';
 }
 
 /** FIPS images of plain Ubuntu are still those of 20.04, which has no name of its own here. */

@@ -40,27 +40,27 @@ const CLUSTER_DOMAINS = ['kubernetes.io', 'k8s.io'];
 
 /** For `--node-labels`: later sources win, and what kubelets may not set is left out. */
 export function kubeletLabels(choice: Choice, settings: AzureSettings): LabelMap {
-  const { claim, type } = choice;
-  const labels = {
-    ...baseLabels(choice, settings),
+  const labels = { ...baseLabels(choice, settings), ...wantedLabels(choice), ...offeringLabels(choice) };
+  return filterKeys(labels, kubeletMaySet);
+}
+
+/** What the claim and the size say; later sources win. */
+function wantedLabels({ claim, type }: Choice): LabelMap {
+  return {
     ...claim.metadata.labels,
     ...singleValues(Requirements.fromItems(claim.spec.requirements)),
     ...singleValues(type.requirements),
-    ...offeringLabels(choice),
   };
-  return filterKeys(labels, kubeletMaySet);
+}
+
+export function isSystemNode(choice: Choice): boolean {
+  return wantedLabels(choice)[Labels.aksMode] === 'system';
 }
 
 /** For an AKS machine: AKS adds its own labels, and refuses to be told them. */
 export function machineLabels(choice: Choice): LabelMap {
-  const labels = {
-    ...choice.claim.metadata.labels,
-    ...singleValues(Requirements.fromItems(choice.claim.spec.requirements)),
-    ...singleValues(choice.type.requirements),
-    ...offeringLabels(choice),
-  };
   return filterKeys(
-    labels,
+    { ...wantedLabels(choice), ...offeringLabels(choice) },
     (key) =>
       !below(domainOf(key), 'kubernetes.azure.com') &&
       !LEGACY_LABELS.has(key) &&

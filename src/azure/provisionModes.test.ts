@@ -222,6 +222,23 @@ describe.each(['aksmachineapi', 'aksmachineapiheaderbatch'] as const)('mode %s',
     expect(await fixture.finish(fixture.cloud.list())).toEqual([]);
   });
 
+  it.each<[string, Partial<Record<'In' | 'NotIn', string[]>>, string]>([
+    ['a requirement', { In: ['system'] }, 'System'],
+    ['requirements that leave only it', { In: ['system', 'user'], NotIn: ['user'] }, 'System'],
+    ['a requirement against its label', { In: ['user'] }, 'User'],
+  ])('asks for a system node by %s', async (_name, wanted, mode) => {
+    await start();
+    const terms = Object.entries(wanted).map(([operator, values]) => ({
+      key: Labels.aksMode,
+      operator: operator as 'In' | 'NotIn',
+      values,
+    }));
+    const claim = fixture.claimNamed('pool-1', [...D2S, ...terms]);
+    const labels = { ...claim.metadata.labels, ...(mode === 'User' ? { [Labels.aksMode]: 'system' } : {}) };
+    await fixture.launch({ ...claim, metadata: { ...claim.metadata, labels } });
+    expect(machineBodies()).toMatchObject([{ properties: { mode } }]);
+  });
+
   it('gives two claims of one shortened name no common machine', async () => {
     await start();
     const long = 'a'.repeat(60);
@@ -283,9 +300,9 @@ describe('a batch of AKS machines', () => {
     const launches = claims.map((name) => fixture.cloud.create({ claim: fixture.claimNamed(name, D2S), nodeClass }));
     const settled = await fixture.finish(Promise.allSettled(launches));
     await fixture.clock.advance(60_000);
-    return Object.fromEntries(
-      settled.map((one, index) => [claims[index], one.status === 'fulfilled' ? 'made' : String(one.reason)]),
-    );
+    const outcome = (one: (typeof settled)[number] | undefined): string =>
+      one?.status === 'fulfilled' ? 'made' : String(one?.reason);
+    return Object.fromEntries(claims.map((name, index): [string, string] => [name, outcome(settled[index])]));
   }
 
   const made = (): readonly (string | undefined)[] =>

@@ -24,6 +24,7 @@ import { InstanceFaults } from './faults/instanceFaults.ts';
 import type { LoopContext } from './controlLoop.ts';
 import { createControlPlane } from './controlPlane.ts';
 import { containerLogs } from './kubelet/containerLogs.ts';
+import { failedPull } from './kubelet/imagePulls.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import { metricsApi } from './metrics/metricsApi.ts';
 import type { BootedInstance, InstancePace } from './kubelet/instance.ts';
@@ -125,6 +126,7 @@ export class LocalCluster {
       podsAt: controlPlane.podsAt,
       events: options.quiet === true ? undefined : new KubeEventRecorder({ ...common, component: 'kubelet' }),
       volumesReady: controlPlane.volumesReady,
+      failedPull: (pod) => failedPull(arm, pod),
     });
     this.manager = new Manager({ ...common, informers });
     const cilium = ciliumTaintController({ ...common, pods, nodes: informers.of(Kinds.Node) });

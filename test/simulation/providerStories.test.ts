@@ -2,92 +2,39 @@
  * What the suites of Azure's own provider prove on live clusters, as far as no other test tells it as a story: on a
  * whole local AKS, from a pod to a VM, a node and a running pod.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PodSpec } from 'kubernetes-types/core/v1.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Kinds } from '../../src/api/kinds.ts';
 import type { AksNodeClassSpec } from '../../src/api/kinds/aksNodeClass.ts';
-import type { NodePool } from '../../src/api/kinds/nodePool.ts';
 import { Labels } from '../../src/api/labels.ts';
-import type { LocalVirtualMachine } from '../../src/local/arm/virtualMachines.ts';
-import { defaultPools } from '../../src/nap/defaultPools.ts';
+import { CORES, only, ProviderStories } from '../fixtures/engine/providerStory.ts';
 import { VirtualAks } from '../fixtures/engine/virtualAks.ts';
 
-type Requirement = NodePool['spec']['template']['spec']['requirements'][number];
-
-const STEP = 10_000;
-const PATIENCE = 10 * 60_000;
-const STORY = 'example.com/story';
+const IDENTITY = 'Microsoft.ManagedIdentity/userAssignedIdentities/story-agentpool';
 
 let aks: VirtualAks;
+let stories: ProviderStories;
+/** Of the identity with which nodes pull images. */
+let principalId = '';
+
 beforeAll(async () => {
-  aks = await VirtualAks.start({ seed: 'stories', profile: 'calm' });
+  aks = await VirtualAks.start({ seed: 'stories', profile: 'calm', azure: withKubeletIdentity });
+  stories = new ProviderStories(aks);
 }, 300_000);
+afterEach(() => stories.clear());
 afterAll(() => aks.stop(), 300_000);
 
-const only = (key: string, ...values: readonly string[]): Requirement => ({ key, operator: 'In', values: [...values] });
-
-/** A pool and a class for one story. */
-async function poolFor(
-  story: string,
-  requirements: readonly Requirement[],
-  spec: Partial<AksNodeClassSpec> = {},
-): Promise<void> {
-  await aks.kube.create(Kinds.AKSNodeClass, {
-    metadata: { name: story },
-    spec: { imageFamily: 'Ubuntu', osDiskSizeGB: 128, ...spec },
-  });
-  const [first] = defaultPools;
-  if (first === undefined) throw new Error('AKS makes no pools');
-  const { template } = first.spec;
-  await aks.kube.create(Kinds.NodePool, {
-    metadata: { name: story },
-    spec: {
-      ...first.spec,
-      template: {
-        metadata: { labels: { [STORY]: story } },
-        spec: {
-          ...template.spec,
-          nodeClassRef: { ...template.spec.nodeClassRef, name: story },
-          requirements: [only(Labels.os, 'linux'), ...requirements],
-        },
-      },
-    },
-  });
-}
-
-async function podFor(story: string, name: string, resources: object, more: Partial<PodSpec> = {}): Promise<void> {
-  await aks.kube.create(Kinds.Pod, {
-    metadata: { namespace: 'default', name },
-    spec: {
-      nodeSelector: { [STORY]: story },
-      containers: [{ name: 'c', image: 'example.com/c', resources }],
-      ...more,
-    },
-  });
-}
-
-const CORES = { requests: { cpu: '1500m', memory: '1Gi' } };
-
-async function phaseOf(name: string): Promise<{ readonly phase: string; readonly node: string }> {
-  const { spec, status } = await aks.kube.get(Kinds.Pod, { namespace: 'default', name });
-  return { phase: status?.phase ?? '', node: spec?.nodeName ?? '' };
-}
-
-/** Lets time pass until the pod runs; its node, and the VM under that. */
-async function whereRuns(name: string) {
-  for (let waited = 0; waited < PATIENCE && (await phaseOf(name)).phase !== 'Running'; waited += STEP) {
-    await aks.advance(STEP);
-  }
-  const { phase, node: nodeName } = await phaseOf(name);
-  expect(`${name} ${phase}`).toBe(`${name} Running`);
-  const node = await aks.kube.get(Kinds.Node, { name: nodeName });
-  const vm = machineNamed(nodeName);
-  if (vm === undefined) throw new Error(`there is no VM ${nodeName}`);
-  return { node, vm, labels: node.metadata.labels ?? {} };
-}
-
-function machineNamed(name: string): LocalVirtualMachine | undefined {
-  return aks.world.arm.virtualMachines().find((vm) => vm.computerName.toLowerCase() === name);
+async function withKubeletIdentity(world: VirtualAks) {
+  const path = `/subscriptions/${world.world.arm.subscriptionId}/resourceGroups/${world.world.arm.nodeResourceGroup}/providers/${IDENTITY}`;
+  const { properties } = await world
+    .azure()
+    .send<{ readonly properties: { readonly clientId: string; readonly principalId: string } }>({
+      method: 'PUT',
+      path,
+      apiVersion: '2023-01-31',
+      body: { location: world.world.arm.location },
+    });
+  principalId = properties.principalId;
+  return { nodeIdentities: [path], kubeletIdentityClientId: properties.clientId };
 }
 
 describe('utilization: one pod on each node', () => {
@@ -98,14 +45,14 @@ describe('utilization: one pod on each node', () => {
     ['ubuntu2404-arm', 'Ubuntu2404', 'arm64', 'Ubuntu 24.04'],
     ['azurelinux-arm', 'AzureLinux', 'arm64', 'Azure Linux 3'],
   ] as const)('%s', { timeout: 300_000 }, async (story, imageFamily, architecture, image) => {
-    await poolFor(
+    await stories.pool(
       story,
       [only(Labels.arch, architecture), only(Labels.skuCpu, '2'), only(Labels.capacityType, 'on-demand')],
-      { imageFamily },
+      { class: { imageFamily } },
     );
-    await podFor(story, `${story}-1`, CORES);
-    await podFor(story, `${story}-2`, CORES);
-    const [one, other] = [await whereRuns(`${story}-1`), await whereRuns(`${story}-2`)];
+    await stories.pod(story, `${story}-1`, CORES);
+    await stories.pod(story, `${story}-2`, CORES);
+    const [one, other] = [await stories.whereRuns(`${story}-1`), await stories.whereRuns(`${story}-2`)];
     expect(one.vm.id).not.toBe(other.vm.id);
     for (const { node, vm } of [one, other]) {
       expect(vm).toMatchObject({ architecture, vCPUs: 2 });
@@ -120,9 +67,11 @@ describe('gpu: a pod that needs one', () => {
     ['gpu-azurelinux', { imageFamily: 'AzureLinux' }],
     ['gpu-none', { imageFamily: 'Ubuntu2404', gpu: { mode: 'None' } }],
   ])('%s', { timeout: 300_000 }, async (story, spec) => {
-    await poolFor(story, [only(Labels.skuGpuManufacturer, 'nvidia'), only(Labels.capacityType, 'on-demand')], spec);
-    await podFor(story, story, { limits: { 'nvidia.com/gpu': '1' }, requests: { cpu: '1' } });
-    const { node, vm } = await whereRuns(story);
+    await stories.pool(story, [only(Labels.skuGpuManufacturer, 'nvidia'), only(Labels.capacityType, 'on-demand')], {
+      class: spec,
+    });
+    await stories.pod(story, story, { limits: { 'nvidia.com/gpu': '1' }, requests: { cpu: '1' } });
+    const { node, vm } = await stories.whereRuns(story);
     expect(Number(node.status?.allocatable?.['nvidia.com/gpu'])).toBe(vm.gpus);
     const script = Buffer.from(vm.customData ?? '', 'base64').toString('utf8');
     expect(script).toContain(`GPU_NODE='${String(spec.gpu?.mode !== 'None')}'`);
@@ -132,9 +81,9 @@ describe('gpu: a pod that needs one', () => {
 describe('spot: bought by another of its labels', () => {
   it.each([Labels.aksScaleSetPriority, Labels.aksPriority])('%s', { timeout: 300_000 }, async (label) => {
     const story = `spot-${label.split('/')[1] ?? ''}`;
-    await poolFor(story, [only(label, 'spot')]);
-    await podFor(story, story, CORES, { nodeSelector: { [STORY]: story, [label]: 'spot' } });
-    const { vm, labels } = await whereRuns(story);
+    await stories.pool(story, [only(label, 'spot')]);
+    await stories.pod(story, story, CORES, { nodeSelector: { [label]: 'spot' } });
+    const { vm, labels } = await stories.whereRuns(story);
     expect(vm.priority).toBe('Spot');
     expect(labels).toMatchObject({
       [Labels.capacityType]: 'spot',
@@ -149,9 +98,9 @@ describe('integration: zones and regional placement', () => {
     ['zonal', ['1', '2', '3']],
     ['regional', [undefined]],
   ] as const)('%s', { timeout: 300_000 }, async (scope, zones) => {
-    await poolFor(scope, [only(Labels.placementScope, scope), only(Labels.capacityType, 'on-demand')]);
-    await podFor(scope, scope, CORES);
-    const { vm, labels } = await whereRuns(scope);
+    await stories.pool(scope, [only(Labels.placementScope, scope), only(Labels.capacityType, 'on-demand')]);
+    await stories.pod(scope, scope, CORES);
+    const { vm, labels } = await stories.whereRuns(scope);
     expect(zones).toContain(vm.zone);
     expect(labels[Labels.zone]).toBe(vm.zone === undefined ? '0' : `${vm.location}-${vm.zone}`);
     expect(labels[Labels.placementScope]).toBe(scope);
@@ -162,23 +111,23 @@ describe('subnet: of a class', () => {
   it('keeps pods waiting while it is in another network, and lets them run once it is corrected', async () => {
     const { subnetId } = aks.world.arm.network;
     const foreign = subnetId.replace(/virtualNetworks\/[^/]+/, 'virtualNetworks/other');
-    await poolFor('subnet', [only(Labels.capacityType, 'on-demand')], { vnetSubnetID: foreign });
-    await podFor('subnet', 'subnet', CORES);
+    await stories.pool('subnet', [only(Labels.capacityType, 'on-demand')], { class: { vnetSubnetID: foreign } });
+    await stories.pod('subnet', 'subnet', CORES);
     await aks.advance(2 * 60_000);
-    expect((await phaseOf('subnet')).phase).toBe('Pending');
+    expect((await stories.phaseOf('subnet')).phase).toBe('Pending');
     const { status } = await aks.kube.get(Kinds.AKSNodeClass, { name: 'subnet' });
     expect(status?.conditions).toContainEqual(
       expect.objectContaining({ type: 'SubnetsReady', status: 'False', reason: 'SubnetIDInvalid' }),
     );
     const body = { spec: { vnetSubnetID: subnetId } };
     await aks.kube.patch(Kinds.AKSNodeClass, { name: 'subnet' }, { type: 'merge', body });
-    await whereRuns('subnet');
+    await stories.whereRuns('subnet');
   }, 300_000);
 });
 
 describe('storage: a disk', () => {
   it('is made where its pod runs, and brings the next pod to the same zone', async () => {
-    await poolFor('storage', [only(Labels.placementScope, 'zonal'), only(Labels.capacityType, 'on-demand')]);
+    await stories.pool('storage', [only(Labels.placementScope, 'zonal'), only(Labels.capacityType, 'on-demand')]);
     await aks.kube.create(Kinds.PersistentVolumeClaim, {
       metadata: { namespace: 'default', name: 'disk' },
       spec: {
@@ -188,14 +137,14 @@ describe('storage: a disk', () => {
       },
     });
     const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'disk' } }];
-    await podFor('storage', 'first', CORES, { volumes });
-    const first = await whereRuns('first');
+    await stories.pod('storage', 'first', CORES, { volumes });
+    const first = await stories.whereRuns('first');
     await aks.kube.delete(Kinds.Pod, { namespace: 'default', name: 'first' });
     const claims = (await aks.kube.list(Kinds.NodeClaim)).items;
     const claim = claims.find(({ status }) => status?.nodeName === first.node.metadata.name);
     await aks.kube.delete(Kinds.NodeClaim, { name: claim?.metadata.name ?? '' });
-    await podFor('storage', 'second', CORES, { volumes });
-    const second = await whereRuns('second');
+    await stories.pod('storage', 'second', CORES, { volumes });
+    const second = await stories.whereRuns('second');
     expect(second.node.metadata.name).not.toBe(first.node.metadata.name);
     expect(second.vm.zone).toBe(first.vm.zone);
   }, 300_000);
@@ -215,12 +164,50 @@ describe('nodeclaim: without a pool', () => {
     const stored = () => aks.kube.get(Kinds.NodeClaim, { name: claim.metadata.name });
     const isReady = async (): Promise<boolean> =>
       (await stored()).status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
-    for (let waited = 0; waited < PATIENCE && !(await isReady()); waited += STEP) await aks.advance(STEP);
+    await stories.until(isReady);
     const { status } = await stored();
-    expect(machineNamed(status?.nodeName ?? '')).toMatchObject({ size: 'Standard_D2s_v5' });
+    expect(stories.machineNamed(status?.nodeName ?? '')).toMatchObject({ size: 'Standard_D2s_v5' });
     await aks.kube.delete(Kinds.NodeClaim, { name: 'alone' });
     await aks.advance(5 * 60_000);
     expect((await aks.kube.list(Kinds.NodeClaim)).items.map(({ metadata }) => metadata.name)).not.toContain('alone');
-    expect(machineNamed(status?.nodeName ?? '')).toBeUndefined();
+    expect(stories.machineNamed(status?.nodeName ?? '')).toBeUndefined();
   }, 300_000);
+});
+
+describe('acr: an image of a registry that asks who is there', () => {
+  const registry = (): string =>
+    `/subscriptions/${aks.world.arm.subscriptionId}/resourceGroups/${aks.world.arm.cluster.resourceGroup}/providers/Microsoft.ContainerRegistry/registries/stories`;
+
+  it('is pulled once the registry is attached to the cluster', { timeout: 300_000 }, async () => {
+    const azure = aks.azure();
+    const { location, subscriptionId } = aks.world.arm;
+    const body = { location, sku: { name: 'Basic' } };
+    await azure.send({ method: 'PUT', path: registry(), apiVersion: '2023-07-01', body });
+    await stories.pool('acr', [only(Labels.capacityType, 'on-demand')]);
+    const image = 'stories.azurecr.io/pause:3.6';
+    await stories.pod('acr', 'acr', {}, { containers: [{ name: 'c', image, resources: CORES }] });
+    await stories.until(async () => (await containerOf('acr'))?.state?.waiting?.reason === 'ImagePullBackOff');
+    expect(await containerOf('acr')).toMatchObject({
+      state: { waiting: { message: expect.stringContaining('401 Unauthorized') as string } },
+    });
+    // As `az aks update --attach-acr` does it.
+    const role = '7f951dda-4ed3-4680-a7ca-43fe172d538d';
+    await azure.send({
+      method: 'PUT',
+      path: `${registry()}/providers/Microsoft.Authorization/roleAssignments/6f2a1c3e-0000-4000-8000-000000000001`,
+      apiVersion: '2022-04-01',
+      body: {
+        properties: {
+          roleDefinitionId: `/subscriptions/${subscriptionId}/providers/Microsoft.Authorization/roleDefinitions/${role}`,
+          principalId,
+        },
+      },
+    });
+    await stories.whereRuns('acr');
+    expect(await stories.nodesOf('acr')).toHaveLength(1);
+  });
+
+  async function containerOf(name: string) {
+    return (await aks.kube.get(Kinds.Pod, { namespace: 'default', name })).status?.containerStatuses?.[0];
+  }
 });

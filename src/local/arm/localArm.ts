@@ -17,6 +17,7 @@ import type { CredentialNames } from './containerservice/clusterCredentials.ts';
 import type { SkuRestriction } from './compute/skus.ts';
 import type { QuotaLimits } from './compute/usages.ts';
 import type { RoleAssignment } from './directory/principals.ts';
+import { pullRight } from './directory/registries.ts';
 import type { FederatedCredential, LocalCredentials } from './directory/tokens.ts';
 import { NO_FAULTS, type FaultPlan } from './faultPlan.ts';
 import { objectAt, type JsonObject } from './jsonPath.ts';
@@ -279,6 +280,20 @@ export class LocalArm {
   /** The VMs that exist now, in any state. */
   virtualMachines(): readonly LocalVirtualMachine[] {
     return this.services.machines.all();
+  }
+
+  /** By its name; undefined when there is none. */
+  virtualMachine(name: string): LocalVirtualMachine | undefined {
+    const { machines } = this.services;
+    const found = machines.byName(name);
+    return found && machines.describe(found);
+  }
+
+  /** Whether a VM may pull from a registry when it signs in as `clientId`; `elsewhere`: the registry is not of this Azure. */
+  pullRight(vmName: string, host: string, clientId: string): 'granted' | 'denied' | 'elsewhere' {
+    const { machines, principals } = this.services;
+    const machine = machines.byName(vmName);
+    return machine === undefined ? 'denied' : pullRight(this.context, principals, machine, host, clientId);
   }
 
   /** Changes a quota: a family's name, `cores` for the region, `lowPriorityCores` for spot; undefined restores it. */

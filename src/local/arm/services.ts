@@ -25,6 +25,7 @@ import { directoryRoutes } from './directory/directory.ts';
 import { IDENTITY_KINDS } from './directory/identityKinds.ts';
 import { metadataRoutes } from './directory/metadataService.ts';
 import { Principals, type Principal } from './directory/principals.ts';
+import { REGISTRY_KIND } from './directory/registries.ts';
 import { RetailPrices } from './directory/retailPrices.ts';
 import { Tokens, type LocalCredentials } from './directory/tokens.ts';
 import type { FaultPlan } from './faultPlan.ts';
@@ -145,6 +146,7 @@ export function createServices(options: ServicesOptions): Services {
     ...COMPUTE_KINDS,
     ...RESERVATION_KINDS,
     ...IDENTITY_KINDS,
+    REGISTRY_KIND,
     ...clusterKinds({
       layOut: (cluster) => clusters.layOut(cluster),
       checkPools: (cluster, wish) => clusters.checkPools(pools, cluster, wish),

@@ -7,7 +7,7 @@ import { Quantity } from '../../units/quantity.ts';
 import { formatResources, parseResources, subtractResources, type Resources } from '../../units/resources.ts';
 import { gpuSize } from '../../catalogue/gpuRegistry.ts';
 import type { BootedInstance } from './instance.ts';
-import { readPairs, readStartScript } from './startScript.ts';
+import { readPairs, readStartScript, type StartedKubelet } from './startScript.ts';
 import type { LocalVirtualMachine } from '../arm/virtualMachines.ts';
 
 const KIBI = 1024;
@@ -26,8 +26,8 @@ const OS_IMAGES: readonly (readonly [RegExp, string])[] = [
 
 /** Undefined when the script does not start a kubelet: such an instance runs, and never joins. `bootProblem` says why. */
 export function bootInstance(vm: LocalVirtualMachine): BootedInstance | undefined {
-  const kubelet = kubeletOf(vm);
-  if ('problem' in kubelet) return undefined;
+  const kubelet = bootedKubelet(vm);
+  if (kubelet === undefined) return undefined;
   const { flags, labels, kubernetesVersion, bootstrapToken } = kubelet;
   const capacity = capacityOf(vm, flags.get('max-pods') ?? '0');
   return {
@@ -43,6 +43,12 @@ export function bootInstance(vm: LocalVirtualMachine): BootedInstance | undefine
     ...(vm.privateIPAddress !== undefined && { address: vm.privateIPAddress }),
     osImage: OS_IMAGES.find(([pattern]) => pattern.test(vm.imageId ?? ''))?.[1] ?? 'Linux',
   };
+}
+
+/** The kubelet of a VM that joins. */
+export function bootedKubelet(vm: LocalVirtualMachine): StartedKubelet | undefined {
+  const kubelet = kubeletOf(vm);
+  return 'problem' in kubelet ? undefined : kubelet;
 }
 
 /** Why the VM will never join; undefined when it will. */

@@ -1,5 +1,6 @@
 /** The events that a kubelet records about its Node and about pods. */
 import type { Pod } from '../../api/kinds.ts';
+import type { FailedPull } from './imagePulls.ts';
 
 export type EventText = readonly [reason: string, message: string];
 
@@ -14,6 +15,13 @@ export function started(pod: Pod): readonly EventText[] {
     ['Created', `Created container: ${name}`],
     ['Started', `Started container ${name}`],
   ]);
+}
+
+export function pullFailed({ image, message }: FailedPull): readonly EventText[] {
+  return [
+    ['Failed', `Failed to pull image "${image}": ${message}`],
+    ['Failed', 'Error: ErrImagePull'],
+  ];
 }
 
 export function killing(pod: Pod): readonly EventText[] {

@@ -10,7 +10,8 @@ import { timestamp } from '../../units/timestamp.ts';
 import { BY_NODE } from '../clusterInformers.ts';
 import { controlLoop, type LoopContext, type NextLook } from '../controlLoop.ts';
 import { deletePod, patchPodStatus, unlessReplaced } from '../writes.ts';
-import { killing, started, type EventText } from './kubeletEvents.ts';
+import type { FailedPull } from './imagePulls.ts';
+import { killing, pullFailed, started, type EventText } from './kubeletEvents.ts';
 import type { InstancePace } from './instance.ts';
 import {
   actuated,
@@ -26,6 +27,7 @@ import {
   endedStatus,
   podAddress,
   preStopDelay,
+  pullingStatus,
   readinessDelay,
   readyStatus,
   runningStatus,
@@ -40,6 +42,8 @@ export interface KubeletOptions extends LoopContext {
   readonly podsAt?: (address: string) => readonly Pod[];
   /** Whether all disks of a pod are on its instance; absent where there is no storage. */
   readonly volumesReady?: (pod: Pod) => boolean;
+  /** An image of the pod that its node cannot get; absent where every image is there. */
+  readonly failedPull?: (pod: Pod) => FailedPull | undefined;
 }
 
 interface PodRunnerOptions extends KubeletOptions {
@@ -50,6 +54,8 @@ interface PodRunnerOptions extends KubeletOptions {
 
 /** How often a kubelet looks whether a disk has come. */
 const VOLUME_WAIT = 1_000;
+/** How long a kubelet backs off before it tries again to pull an image. */
+const PULL_RETRY = 10_000;
 /** How often a kubelet tries a resize again that did not fit. */
 const RESIZE_RETRY = 10_000;
 
@@ -114,6 +120,12 @@ export class PodRunner {
       const isReported = (pod.status?.containerStatuses ?? []).length > 0;
       if (!isReported) await this.report(pod, creatingStatus(pod, timestamp(now), { hostIP }));
       return wait;
+    }
+    const failed = this.options.failedPull?.(pod);
+    if (failed !== undefined) {
+      await this.report(pod, pullingStatus(pod, timestamp(now), { hostIP }, failed));
+      record(pod, pullFailed(failed), 'Warning');
+      return PULL_RETRY;
     }
     const podIP = pod.spec?.hostNetwork === true ? hostIP : this.addressOf(pod);
     await this.report(pod, runningStatus(pod, timestamp(now), { hostIP, podIP }, readinessDelay(pod) === 0));

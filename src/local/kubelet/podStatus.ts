@@ -2,6 +2,7 @@
 import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { createHash } from 'node:crypto';
 import type { Pod } from '../../api/kinds.ts';
+import type { FailedPull } from './imagePulls.ts';
 
 type Status = NonNullable<Pod['status']>;
 type Condition = NonNullable<Status['conditions']>[number];
@@ -53,6 +54,24 @@ export function creatingStatus(pod: Pod, at: string, { hostIP }: Pick<Place, 'ho
     ].map(withoutEmptyReason),
     ...(first.length > 0 && { initContainerStatuses: first.map(waiting) }),
     containerStatuses: containersOf(pod).map(waiting),
+  };
+}
+
+/** An image cannot be had: its containers wait for the next attempt. */
+export function pullingStatus(
+  pod: Pod,
+  at: string,
+  place: Pick<Place, 'hostIP'>,
+  { image, message }: FailedPull,
+): Status {
+  const status = creatingStatus(pod, at, place);
+  const text = `Back-off pulling image "${image}": ErrImagePull: ${message}`;
+  const waiting = (each: ContainerStatus): ContainerStatus =>
+    each.image === image ? { ...each, state: { waiting: { reason: 'ImagePullBackOff', message: text } } } : each;
+  return {
+    ...status,
+    ...(status.initContainerStatuses && { initContainerStatuses: status.initContainerStatuses.map(waiting) }),
+    containerStatuses: (status.containerStatuses ?? []).map(waiting),
   };
 }
 

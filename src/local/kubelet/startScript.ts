@@ -21,6 +21,8 @@ export interface StartedKubelet {
   readonly flags: ReadonlyMap<string, string>;
   readonly labels: Readonly<Record<string, string>>;
   readonly gpuDriver: boolean;
+  /** Client id with which it signs in at registries; undefined when nothing does that for it. */
+  readonly registryIdentity: string | undefined;
 }
 
 type Variables = ReadonlyMap<string, string>;
@@ -111,7 +113,21 @@ export function readStartScript(script: string, host: BootedFrom): StartedKubele
     flags: readFlags(variables.get('KUBELET_FLAGS') ?? ''),
     labels: readPairs(variables.get('KUBELET_NODE_LABELS') ?? ''),
     gpuDriver: variables.get('GPU_NODE') === 'true',
+    registryIdentity: registryIdentityOf(variables),
   };
+}
+
+/** The image installs the provider below this folder and writes its configuration; older kubelets have one built in. */
+const PROVIDER = '/var/lib/kubelet/credential-provider';
+
+function registryIdentityOf(variables: Variables): string | undefined {
+  const flags = readFlags(variables.get('KUBELET_FLAGS') ?? '');
+  const hasProvider =
+    minorOf(variables) < 30
+      ? flags.get('azure-container-registry-config') === '/etc/kubernetes/azure.json'
+      : flags.get('image-credential-provider-bin-dir') === PROVIDER &&
+        flags.get('image-credential-provider-config') === `${PROVIDER}-config.yaml`;
+  return hasProvider ? variables.get('USER_ASSIGNED_IDENTITY_ID') : undefined;
 }
 
 /** `NAME='value'` lines of a shell script. */

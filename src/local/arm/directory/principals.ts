@@ -31,6 +31,7 @@ const ROLES = {
   'Azure Kubernetes Service Contributor Role': {
     actions: ['Microsoft.ContainerService/*', 'Microsoft.Resources/subscriptions/resourceGroups/read'],
   },
+  AcrPull: { actions: ['Microsoft.ContainerRegistry/registries/pull/read'] },
 } as const satisfies Readonly<Record<string, Role>>;
 
 type RoleName = keyof typeof ROLES;
@@ -44,6 +45,7 @@ const GUIDS: Readonly<Record<RoleName, string>> = {
   'Network Contributor': '4d97b98b-1d4f-4787-a291-c67834d212e7',
   'Managed Identity Operator': 'f1a07417-d97a-45cb-824c-7a7467783830',
   'Azure Kubernetes Service Contributor Role': 'ed7f3fbd-7b88-4dd4-9017-9adb7ce333f8',
+  AcrPull: '7f951dda-4ed3-4680-a7ca-43fe172d538d',
 };
 
 export const BUILT_IN_ROLES: readonly { readonly name: RoleName; readonly guid: string; readonly role: Role }[] =
@@ -102,7 +104,7 @@ export function authorizeLinked(principal: Principal | undefined, action: string
   });
 }
 
-function mayDo({ assignments }: Principal, action: string, scope: string): boolean {
+export function mayDo({ assignments }: Principal, action: string, scope: string): boolean {
   const place = `${scope.toLowerCase()}/`;
   return assignments.some(({ role, scope: from }) => {
     const { actions, notActions = [] }: Role = typeof role === 'string' ? ROLES[role] : role;

@@ -38,6 +38,7 @@ const RESOURCES = versions(`
 const GRAPH = versions('2018-09-01-preview 2019-04-01 2020-04-01-preview 2021-03-01 2022-10-01 2024-04-01');
 const FEATURES = versions('2015-12-01 2021-07-01');
 const AUTHORIZATION = versions('2015-07-01 2018-01-01-preview 2020-04-01-preview 2022-04-01');
+const REGISTRY = versions('2021-09-01 2022-12-01 2023-07-01 2025-04-01 2025-11-01');
 const IDENTITY = versions('2015-08-31-preview 2018-11-30 2022-01-31-preview 2023-01-31 2024-11-30');
 
 /** By lower-case namespace: the versions of its types, those of the types below, and all others under `*`. */
@@ -56,6 +57,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     'locations/operationresults': [...COMPUTE, ...DISKS],
   },
   'microsoft.network': { '*': NETWORK },
+  'microsoft.containerregistry': { '*': REGISTRY },
   'microsoft.containerservice': { '*': CONTAINER_SERVICE, 'locations/orchestrators': ORCHESTRATORS },
   'microsoft.resources': { '*': RESOURCES },
   'microsoft.features': { '*': FEATURES },
@@ -67,6 +69,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
 const NAMES: readonly string[] = [
   'Microsoft.Authorization',
   'Microsoft.Compute',
+  'Microsoft.ContainerRegistry',
   'Microsoft.ContainerService',
   'Microsoft.Features',
   'Microsoft.ManagedIdentity',
