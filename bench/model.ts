@@ -30,8 +30,10 @@ export const bench: Bench = {
       measured.pass.toFixed(1),
       measured.least.toFixed(1),
       measured.first.toFixed(0),
-      (measured.firstWhatIfs / 1000).toFixed(2),
-      (measured.whatIfs / 1000).toFixed(2),
+      ...[measured.firstWhatIfs, measured.whatIfs].flatMap(({ wall, cpu }) => [
+        (wall / 1000).toFixed(2),
+        (cpu / 1000).toFixed(2),
+      ]),
     ];
     return {
       title: 'A carried model: ten new pods from watch events to a plan, and what-ifs',
@@ -41,8 +43,10 @@ export const bench: Bench = {
         'pass cpu ms',
         'least',
         'first pass ms',
-        `first ${whatIfs} what-ifs, cpu s`,
-        'again',
+        `first ${whatIfs} what-ifs, s`,
+        'cpu s',
+        'again, s',
+        'cpu s',
       ],
       rows: [row(nodes / 10, small), row(nodes, large)],
       notes: [
@@ -61,15 +65,15 @@ function flag(flags: readonly string[], name: string, fallback: number): number 
 
 function measurePasses(nodes: number, whatIfs: number) {
   const busy = new BusyCluster(nodes);
-  const first = cpuMillis(() => pass(busy));
+  const first = timed(() => pass(busy)).cpu;
   for (let at = 0; at < WARM_UP; at++) pass(busy);
-  const passes = Array.from({ length: PASSES }, () => cpuMillis(() => pass(busy)));
+  const passes = Array.from({ length: PASSES }, () => timed(() => pass(busy)).cpu);
   const model = busy.model();
   const askAll = (): void => {
     for (let at = 0; at < whatIfs; at++) busy.without(model, at % nodes);
   };
-  const firstWhatIfs = cpuMillis(askAll);
-  return { first, pass: median(passes), least: Math.min(...passes), firstWhatIfs, whatIfs: cpuMillis(askAll) };
+  const firstWhatIfs = timed(askAll);
+  return { first, pass: median(passes), least: Math.min(...passes), firstWhatIfs, whatIfs: timed(askAll) };
 }
 
 function pass(busy: BusyCluster): void {
@@ -77,11 +81,14 @@ function pass(busy: BusyCluster): void {
   busy.plan();
 }
 
-function cpuMillis(work: () => void): number {
+/** Milliseconds that passed, and processor time of all threads: V8 compiles and collects garbage in threads of its own. */
+function timed(work: () => void): { readonly wall: number; readonly cpu: number } {
   const before = process.cpuUsage();
+  const started = performance.now();
   work();
+  const wall = performance.now() - started;
   const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
+  return { wall, cpu: (user + system) / 1000 };
 }
 
 async function modelBytes(nodes: number): Promise<number> {

@@ -57,7 +57,7 @@ describe('a place', () => {
     places.appear(pod('web-4', 'web'));
     places.remove(old);
     expect([targetOf(places, old), targetOf(places, pod('web-4', 'web'))]).toEqual([undefined, 'n']);
-    // It is known that the place is one to move to.
+    // The first place was planned for a pod that moves, the second was not.
     places.hold('plan', 'n', pod('web-5', 'web'), UNTIL);
     expect(['uid-web-4', 'uid-web-5'].map((uid) => places.placeOf(uid)?.moved)).toEqual([true, false]);
   });

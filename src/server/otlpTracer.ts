@@ -45,7 +45,7 @@ interface FinishedSpan {
   readonly status?: { readonly code: typeof ERROR; readonly message: string };
 }
 
-/** One trace: who its spans belong to, and how many it may still have. */
+/** One trace: its id, and how many more spans it may have. */
 interface Trace {
   readonly id: string;
   left: number;

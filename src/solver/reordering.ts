@@ -105,7 +105,7 @@ export class Reordering {
     return undefined;
   }
 
-  /** One class chooses otherwise than before, or all the same again. */
+  /** Changes the growth of one class, or lets all classes grow alike again. */
   private growthElsewhere(
     known: ReadonlyMap<number, Growth>,
     order: readonly number[],

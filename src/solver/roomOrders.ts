@@ -18,7 +18,7 @@ export function roomOrders({ compiled, planned, onExisting }: PodPlan): readonly
   const { classes } = compiled;
   if (planned.length === 0 || onExisting.placed.size === 0) return [];
   if (classes.reduce((sum, { pods }) => sum + pods.length, 0) > MOST_PODS) return [];
-  // What is left asks for more of one resource than all do: of that one more must go to the room that there is.
+  // Pods that existing nodes leave need more of one resource, in proportion, than all pods do: first give room to pods heavy in it.
   const [size, other] = memoryShare(leftFor(planned)) > memoryShare(demandOf(classes)) ? [CPU, MEMORY] : [MEMORY, CPU];
   return WIDTHS.map((width) => rankBy(classes, { size, other, width }));
 }

@@ -1,4 +1,4 @@
-/** A search for a plan as others are told from it: which pods it takes first, and how. */
+/** What makes one search for a plan differ from another: which pods it takes first, and how it places them. */
 import type { SearchMode } from './draft.ts';
 import type { CompiledDemand } from './model/compiledDemand.ts';
 import type { PodClass } from './model/podClass.ts';

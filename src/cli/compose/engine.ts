@@ -15,7 +15,7 @@ import { BufferReferences } from '../../controllers/capacity-buffer/resolution.t
 import { clusterStateController } from '../../controllers/cluster-state/controller.ts';
 import { createWorld } from '../../controllers/world/createWorld.ts';
 import { disruptionController } from '../../controllers/disruption/controller.ts';
-import { DisruptionQueue } from '../../controllers/disruption-queue/queue.ts';
+import { DisruptionQueue } from '../../controllers/disruption-queue/controller.ts';
 import { EvictionQueue } from '../../controllers/eviction-queue/controller.ts';
 import { instanceAllocatableController } from '../../controllers/instance-allocatable/controller.ts';
 import { instanceGarbageCollectionController } from '../../controllers/instance-garbage-collection/controller.ts';

@@ -10,7 +10,7 @@ import { isTerminating } from '../../pods/podPredicates.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { noTracer, traced, type Span } from '../../kube/trace.ts';
-import type { DisruptionQueue } from '../disruption-queue/queue.ts';
+import type { DisruptionQueue } from '../disruption-queue/controller.ts';
 import { poolOf } from '../disruption-queue/replacements.ts';
 import { disruptionPass } from '../planning/disruptionPass.ts';
 import type { Planner } from '../planning/planner.ts';

@@ -200,12 +200,16 @@ function limitAmount(name: string, resources: Resources): number {
   return name === 'cpu' ? amount.milliValue() : amount.value();
 }
 
+/** The index is known once all are sorted. */
+type RankedOffering = { -readonly [Field in keyof CompiledOffering]: CompiledOffering[Field] };
+
 /** Fills in the reservations as it meets them. */
 function rankOfferings(
   types: readonly InstanceType[],
   reservations: { id: string; left: number }[],
 ): CompiledOffering[] {
-  const found: Omit<CompiledOffering, 'index'>[] = [];
+  // Numbers sort without a comparator, and few prices are equal.
+  const byPrice = new Map<number, RankedOffering[]>();
   types.forEach((type, row) => {
     for (const offering of type.offerings) {
       const isUsedUp = offering.capacityType === 'reserved' && (offering.reservationCapacity ?? 0) < 1;
@@ -218,23 +222,17 @@ function rankOfferings(
         const known = itemAt(reservations, reservation);
         known.left = Math.min(known.left, offering.reservationCapacity ?? 0);
       }
-      found.push({ type: row, offering, reservation });
+      const each = { index: 0, type: row, offering, reservation };
+      const known = byPrice.get(offering.price);
+      if (known === undefined) byPrice.set(offering.price, [each]);
+      else known.push(each);
     }
   });
-  // Numbers sort without a comparator, and few prices are equal.
-  const byPrice = new Map<number, Omit<CompiledOffering, 'index'>[]>();
-  for (const each of found) {
-    const known = byPrice.get(each.offering.price);
-    if (known === undefined) byPrice.set(each.offering.price, [each]);
-    else known.push(each);
-  }
-  const ranked: CompiledOffering[] = [];
+  const ranked: RankedOffering[] = [];
   for (const price of Float64Array.from(byPrice.keys()).sort()) {
     const equals = byPrice.get(price) ?? [];
     if (equals.length > 1) equals.sort(byPlace);
-    for (const { type, offering, reservation } of equals) {
-      ranked.push({ index: ranked.length, type, offering, reservation });
-    }
+    for (const each of equals) each.index = ranked.push(each) - 1;
   }
   return ranked;
 }

@@ -1,5 +1,5 @@
 /**
- * Domains that a spread compares when such as only pods of other rules could open count from when they do. The scheduler
+ * Domains that a spread compares. One that only pods of other rules could open counts from when they open it. The scheduler
  * compares what it sees: a pod that may go to two zones need not wait for pods in a third that has no node.
  */
 import type { CompiledDemand } from '../model/compiledDemand.ts';

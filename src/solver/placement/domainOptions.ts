@@ -12,7 +12,7 @@ interface Options {
 }
 
 export class DomainOptions {
-  /** Some state leaves the value of a label to be drawn. */
+  /** Some state leaves the value of a label open, to be drawn when the node is made. */
   hasDrawn = false;
   private readonly model: Model;
   private readonly counters: Counters;

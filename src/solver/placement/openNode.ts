@@ -27,9 +27,9 @@ export interface OpenNode {
 }
 
 /**
- * How much dearer a planned node may become by a pod that could have a new one: as it must, no more than a new node
- * would cost (on the first such node, or on the one where it is least), or not at all. With `room` as it must too, and
- * new nodes are chosen by how large they can grow. With `fixed` it becomes no dearer even where no new node can be had;
+ * How much dearer a planned node may become when it takes a pod that could have a new one: by any amount, by no more than
+ * a new node would cost (on the first such node, or on the one where it is least), or not at all. `room` allows any amount
+ * too, and new nodes are chosen by how large they can grow. With `fixed` it becomes no dearer even where no new node can be had;
  * `largest` is the same, and new nodes are of the largest type until all pods have been tried.
  */
 export type Growth = 'any' | 'room' | 'own' | 'least' | 'none' | 'fixed' | 'largest';

@@ -50,7 +50,7 @@ export class Sequential {
   private growth: Growth = 'any';
   private readonly followers: Followers;
   private readonly cost: NodeCost;
-  /** Below nothing no other pod is placed. */
+  /** What nodes may still cost per hour; below zero the remaining pods are left waiting. */
   private dollarsLeft: number;
 
   constructor(

@@ -36,7 +36,7 @@ type Ended = (failure: ArmError | undefined) => void;
 
 export class PoolRollouts {
   private readonly options: PoolRolloutsOptions;
-  /** By the id of the pool whose nodes come and go: who waits for the end. */
+  /** By id of a pool whose nodes are being replaced: what to call at the end. */
   private readonly underWay = new Map<string, Ended[]>();
   private readonly end = new AbortController();
 

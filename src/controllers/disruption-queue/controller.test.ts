@@ -9,7 +9,7 @@ import { EvictionQueue } from '../eviction-queue/controller.ts';
 import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.ts';
 import { nodeTerminationController } from '../node-termination/controller.ts';
 import type { World } from '../world/world.ts';
-import { DisruptionQueue } from './queue.ts';
+import { DisruptionQueue } from './controller.ts';
 
 const MINUTE = 60_000;
 
