@@ -1,7 +1,7 @@
 /** A request that ARM refuses, with the HTTP status and the machine-readable code that real Azure uses. */
 import { withoutAbsent } from '../apiserver/fields.ts';
 
-export interface ArmErrorDetail {
+interface ArmErrorDetail {
   readonly code: string;
   readonly message: string;
   readonly target?: string;
