@@ -48,7 +48,8 @@ export function topScreen(rows: readonly NodeRow[], view: TopView): string {
   const pods = shown.reduce((sum, row) => sum + row.pods, 0);
   const mean = (field: 'cpu' | 'memory'): number =>
     shown.length === 0 ? 0 : shown.reduce((sum, row) => sum + row[field], 0) / shown.length;
-  const columns = isColumn(view.sort) ? COLUMNS : [...COLUMNS, view.sort];
+  // Beside the names, where a narrow terminal shows it too.
+  const columns = isColumn(view.sort) ? COLUMNS : ['name', view.sort, ...COLUMNS.slice(1)];
   const of = shown.length === rows.length ? '' : ` of ${groupedText(rows.length)}`;
   const lines = [
     `${countText(shown.length, 'node')}${of}  ${countText(pods, 'pod')}  $${price.toFixed(4)}/h  $${groupedText(Math.round(price * HOURS_PER_MONTH))}/month`,

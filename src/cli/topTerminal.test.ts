@@ -46,9 +46,9 @@ it('sorts, filters and ends by keys, and leaves the terminal as it was', { timeo
   child.stdin.write('karpenter.sh/capacity-type\r');
   const heads = (text: string): Promise<true> =>
     eventually(text, () => (output.split('\u001B[H\u001B[J').at(-1)?.includes(text) ? true : undefined), PATIENCE);
-  await heads('STATUS  karpenter.sh/capacity-type v');
+  await heads('karpenter.sh/capacity-type v  POOL');
   child.stdin.write('r');
-  await heads('STATUS  karpenter.sh/capacity-type ^');
+  await heads('karpenter.sh/capacity-type ^  POOL');
   await shows('the order by a label', ['alpha', 'beta']);
   child.stdin.write('/');
   child.stdin.write('karpenter.sh/capacity-type=spot\r');
