@@ -25,25 +25,32 @@ export async function furnish({ kube, arm }: LocalWorld, scenario: ScenarioName)
   await installManifests(kube, [...kubeSystemBase(DATAPLANE), ...scenarios[scenario].manifests]);
 }
 
-/** A cluster that a client made: its pools are in the client's request. */
-export async function furnishCluster(
-  kube: Kube,
-  dataplane: ClusterDataplane,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<void> {
-  await installManifests(kube, kubeSystemBase(dataplane));
-  await furnishSystemPods(kube, clock, signal, dataplane);
+interface FurnishedCluster {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly dataplane: ClusterDataplane;
+  /** Whether an agent pool has nodes for the pods of kube-system, or will have. */
+  readonly hasSystemPool: () => boolean;
 }
 
-/** While the world runs: the Deployments of kube-system, once there is a node for them. */
-export async function furnishSystemPods(
-  kube: Kube,
-  clock: Clock,
+/** A cluster that a client made: its pools are in the client's request. */
+export async function furnishCluster(cluster: FurnishedCluster, signal: AbortSignal): Promise<void> {
+  await installManifests(cluster.kube, kubeSystemBase(cluster.dataplane));
+  await furnishSystemPods(cluster, signal);
+}
+
+/** While the world runs: the Deployments of kube-system of the first cluster. */
+export function furnishFirstCluster(kube: Kube, clock: Clock, signal: AbortSignal): Promise<void> {
+  return furnishSystemPods({ kube, clock, dataplane: DATAPLANE, hasSystemPool: () => true }, signal);
+}
+
+/** Once there is a node for them; without a system pool at once, and the NodePool `system-surge` gets nodes for them. */
+async function furnishSystemPods(
+  { kube, clock, dataplane, hasSystemPool }: FurnishedCluster,
   signal: AbortSignal,
-  dataplane = DATAPLANE,
 ): Promise<void> {
-  while (!(await kube.list(Kinds.Node, { signal })).items.some(isSystemNode)) await clock.sleep(LOOK_AGAIN, signal);
+  const hasNode = async (): Promise<boolean> => (await kube.list(Kinds.Node, { signal })).items.some(isSystemNode);
+  while (hasSystemPool() && !(await hasNode())) await clock.sleep(LOOK_AGAIN, signal);
   await installManifests(kube, kubeSystemDeployments(dataplane));
 }
 

@@ -41,7 +41,7 @@ import { azureOptionsOf, engineSettings, processSettings } from './engineSetting
 import { runClusterProvisioning } from './clusterProvisioning.ts';
 import { runClusterUpkeep } from './clusterUpkeep.ts';
 import { startLocalDashboard, type LocalDashboard } from './localDashboard.ts';
-import { furnish, furnishCluster, furnishSystemPods } from './furnish.ts';
+import { furnish, furnishCluster, furnishFirstCluster } from './furnish.ts';
 import { greetingOf, hintsOf, titleOf } from './greeting.ts';
 import { narrate } from './narrator.ts';
 import { surviveFailures } from './surviveFailures.ts';
@@ -201,10 +201,11 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       const httpKube = new HttpKube({ config: configOf(api), clock: systemClock, random: systemRandom });
       const site = { httpKube, endpoint: api, metrics: new PrometheusMetrics({ build: buildInfo() }) };
       const run = { ...provisioning, cluster: managed, kube: cluster.kube };
+      const hasSystemPool = (): boolean => arm.hasSystemPool(managed);
       const key = `${managed.resourceGroup}/${managed.name}`.toLowerCase();
       clusterMetrics.set(key, site.metrics);
       await Promise.all([
-        furnishCluster(cluster.kube, managed, clock, stop),
+        furnishCluster({ kube: cluster.kube, clock, dataplane: managed, hasSystemPool }, stop),
         runClusterUpkeep({ ...upkeep, cluster: managed, kube: cluster.kube }, stop),
         runClusterProvisioning({ ...run, start: (current, isDead) => start(current, site, isDead) }, stop),
       ])
@@ -299,7 +300,7 @@ async function finishFurnishing(
   clock: Clock,
 ): Promise<void> {
   try {
-    await furnishSystemPods(kube, clock, stop);
+    await furnishFirstCluster(kube, clock, stop);
     memory.furnished();
   } catch (error) {
     // Stopped before the system pool was ready: the next start does it.

@@ -11,7 +11,7 @@ import { createServices, type ClusterName, type Services } from './services.ts';
 import type { NodeProvisioningUse } from './containerservice/nodeProvisioning.ts';
 import { managedClusterOf, type ManagedCluster } from './containerservice/managedCluster.ts';
 import { MAINTENANCE_KIND } from './containerservice/maintenanceConfigurations.ts';
-import { MANAGED_CLUSTERS } from './containerservice/managedClusters.ts';
+import { AGENT_POOLS, MANAGED_CLUSTERS } from './containerservice/managedClusters.ts';
 import type { DrainNode } from './containerservice/poolRollouts.ts';
 import type { CredentialNames } from './containerservice/clusterCredentials.ts';
 import type { SkuRestriction } from './compute/skus.ts';
@@ -20,7 +20,7 @@ import type { RoleAssignment } from './directory/principals.ts';
 import { pullRight } from './directory/registries.ts';
 import type { FederatedCredential, LocalCredentials } from './directory/tokens.ts';
 import { NO_FAULTS, type FaultPlan } from './faultPlan.ts';
-import { objectAt, type JsonObject } from './jsonPath.ts';
+import { objectAt, textAt, type JsonObject } from './jsonPath.ts';
 import type { ClusterNetwork } from './network/clusterNetwork.ts';
 import { Operations } from './operations.ts';
 import { normalLocation } from './resources/requestRules.ts';
@@ -235,6 +235,14 @@ export class LocalArm {
     if (store.findGroup(resourceGroup) === undefined) return undefined;
     const found = store.find(store.idOf(resourceGroup, MANAGED_CLUSTERS, name));
     return found && managedClusterOf(found);
+  }
+
+  /** Whether the cluster has an agent pool for the pods that AKS runs in it. */
+  hasSystemPool({ resourceGroup, name }: ClusterName): boolean {
+    const { store } = this.context;
+    if (store.findGroup(resourceGroup) === undefined) return false;
+    const pools = store.children(store.idOf(resourceGroup, MANAGED_CLUSTERS, name), AGENT_POOLS);
+    return pools.some(({ properties }) => textAt(properties, 'mode') === 'System');
   }
 
   /** The window of a maintenance configuration of a cluster; undefined when there is none of that name. */
