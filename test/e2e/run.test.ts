@@ -57,7 +57,7 @@ describe('nodewright run', () => {
     expect(await body.text()).toMatch(/karpenter_nodeclaims_created_total\{.*nodepool="default".*\} \d/);
   });
 
-  it('shows its dashboard to those whom the API server lets list what it shows', async () => {
+  it('shows its dashboard for tokens that may list what it shows', async () => {
     const { plane, ports } = program;
     const tokenOf = async (account: string): Promise<string> => {
       await plane.kubectl(['create', 'serviceaccount', account]);

@@ -178,7 +178,7 @@ function issuerOf(merged: JsonObject, location: string, random: ArmContext['rand
   return { oidcIssuerProfile: { ...profile, issuerURL } };
 }
 
-/** Azure fills in the ids of a system-assigned identity, and the tier of a cluster for which nobody pays. */
+/** Azure fills in the ids of a system-assigned identity, and the free tier where none is asked for. */
 function withDefaults(
   { random }: ArmContext,
   cluster: ArmResource,
