@@ -247,7 +247,8 @@ export const changingCases: readonly Case[] = [
     set(`patch cm held --type=merge -p '{"metadata":{"finalizers":["example.com/hold"]}}'`),
     run('delete cm held --wait=false'),
     run('get cm held -o jsonpath={.metadata.finalizers}'),
-    run('delete cm held --timeout=1s'),
+    // Longer than a second: of shorter watches kubectl complains, or not, by chance.
+    run('delete cm held --timeout=3s'),
     run('create cm held --from-literal=a=b'),
     run(`patch cm held --type=merge -p '{"metadata":{"finalizers":["example.com/hold","example.com/more"]}}'`),
     run(`patch cm held --type=merge -p '{"metadata":{"finalizers":null}}'`),
