@@ -233,7 +233,7 @@ export const table: readonly Case[] = [
     ),
     run('rollout status deploy web'),
   ),
-  commands('rollout status in vain', web, run('rollout status deploy web --timeout=1s')),
+  commands('rollout status in vain', web, run('rollout status deploy web --timeout=2s')),
   commands('rollout undo', web, run('rollout undo deploy web')),
   commands(
     'rollout restart and pause',
@@ -292,9 +292,9 @@ export const table: readonly Case[] = [
     'wait',
     settings,
     run(`wait cm settings --for=jsonpath='{.data.colour}'=blue --timeout=5s`),
-    run(`wait cm settings --for=jsonpath='{.data.colour}'=red --timeout=1s`),
+    run(`wait cm settings --for=jsonpath='{.data.colour}'=red --timeout=2s`),
     run('wait cm nothing --for=delete --timeout=5s'),
-    run('wait pod nothing --for=condition=Ready --timeout=1s'),
+    run('wait pod nothing --for=condition=Ready --timeout=2s'),
   ),
   commands(
     'wait for a definition',
