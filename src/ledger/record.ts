@@ -43,6 +43,46 @@ export interface LaunchRecord {
   readonly instanceTypeCount: number;
   readonly pods: PodList;
   readonly choice?: NodeChoice;
+  /** The disruption command whose nodes it replaces. */
+  readonly command?: string;
+}
+
+/** NodeClaims that a static NodePool lacked and that were created, or why none was. */
+export interface ReplicasRecord {
+  readonly kind: 'replicas';
+  readonly nodePool: string;
+  readonly replicas: number;
+  /** Nodes before it that were not on their way out. */
+  readonly nodes: number;
+  /** How many NodeClaims were created, and the names of the first few. */
+  readonly nodeClaims: PodList;
+  /** The pool's limit of nodes, where it holds back some. */
+  readonly limit?: string;
+}
+
+/** A NodeClaim that a loop deleted on its own, not by a disruption command. */
+export interface RemovalRecord {
+  readonly kind: 'removal';
+  readonly nodeClaim: string;
+  readonly nodePool?: string;
+  readonly node?: string;
+  readonly reason:
+    'expired' | 'unhealthy' | 'instance-gone' | 'surplus' | 'launch-timeout' | 'registration-timeout' | 'node-deleted';
+  /** Of an unhealthy node: the condition that it has had for too long. */
+  readonly condition?: string;
+  /** Pods that have to move. */
+  readonly pods: PodList;
+}
+
+/** An unhealthy node that is not replaced for now; written when that is new. */
+export interface RepairHeldRecord {
+  readonly kind: 'repair-held';
+  readonly node: string;
+  readonly nodeClaim: string;
+  readonly nodePool?: string;
+  /** The condition that it has had for too long. */
+  readonly condition: string;
+  readonly cause: 'too-many-unhealthy' | 'budget';
 }
 
 /** A launch that the cloud refused or could not complete. */
@@ -131,6 +171,9 @@ export type DecisionRecord =
   | LaunchRecord
   | LaunchFailureRecord
   | InstanceRecord
+  | ReplicasRecord
+  | RemovalRecord
+  | RepairHeldRecord
   | NominationRecord
   | HintRecord
   | RefusalRecord

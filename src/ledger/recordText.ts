@@ -13,11 +13,15 @@ import type {
   LaunchRecord,
   NominationRecord,
   PlanRecord,
+  RemovalRecord,
+  RepairHeldRecord,
+  ReplicasRecord,
 } from './record.ts';
 
 type InstanceTypeList = Pick<LaunchRecord, 'instanceTypes' | 'instanceTypeCount'>;
 
 const NAMED_TYPES = 5;
+const NAMED_CLAIMS = 3;
 
 /** A decision in one line. */
 export function recordText(record: DecisionRecord): string {
@@ -30,6 +34,12 @@ export function recordText(record: DecisionRecord): string {
       return `NodeClaim ${record.nodeClaim} was not launched: ${record.reason}, ${record.message}`;
     case 'instance':
       return instanceText(record);
+    case 'replicas':
+      return replicasText(record);
+    case 'removal':
+      return removalText(record);
+    case 'repair-held':
+      return repairHeldText(record);
     case 'nomination':
       return `${podsText(record.pods)} on ${nominationTargets(record).join(', ')}`;
     case 'hint':
@@ -93,10 +103,59 @@ function planText({ pods, plannedNodes, pricePerHour, onExistingNodes, unplaced,
   return `planned ${countText(pods, 'pod')}: ${bought}${onExistingNodes} on existing nodes, ${unplaced} without a place${slack}`;
 }
 
-function launchText({ nodeClaim, nodePool, chosen, pods, choice }: LaunchRecord): string {
+function launchText({ nodeClaim, nodePool, chosen, pods, choice, command }: LaunchRecord): string {
   const { instanceType, zone, capacityType, pricePerHour } = chosen;
   const place = zone === '' ? '' : ` in ${zone}`;
-  return `NodeClaim ${nodeClaim} of NodePool ${nodePool}: ${instanceType}${place}, ${capacityType}, $${pricePerHour.toFixed(4)} per hour, ${pods.count === 0 ? 'spare' : `for ${podsText(pods)}`}${choice === undefined ? '' : `; ${choiceText(choice)}`}`;
+  return `NodeClaim ${nodeClaim} of NodePool ${nodePool}: ${instanceType}${place}, ${capacityType}, $${pricePerHour.toFixed(4)} per hour, ${launchedFor(pods, command)}${choice === undefined ? '' : `; ${choiceText(choice)}`}`;
+}
+
+function launchedFor(pods: PodList, command: string | undefined): string {
+  const forPods = pods.count === 0 ? '' : `for ${podsText(pods)}`;
+  if (command === undefined) return forPods === '' ? 'spare' : forPods;
+  return `in place of others${forPods === '' ? '' : `, ${forPods}`}`;
+}
+
+function replicasText({ nodePool, replicas, nodes, nodeClaims, limit }: ReplicasRecord): string {
+  const held = limit === undefined ? '' : `; its limit of ${limit} nodes allows no more`;
+  const made =
+    nodeClaims.count === 0
+      ? ''
+      : `: ${nodeClaims.names.slice(0, NAMED_CLAIMS).join(', ')}${nodeClaims.count > NAMED_CLAIMS ? ` and ${nodeClaims.count - NAMED_CLAIMS} other(s)` : ''} created`;
+  return `NodePool ${nodePool} has ${nodes} of ${countText(replicas, 'node')}${made}${held}`;
+}
+
+function removalText(record: RemovalRecord): string {
+  const { nodeClaim, node, pods } = record;
+  const what = node === undefined || node === nodeClaim ? `NodeClaim ${nodeClaim}` : `node ${node} (${nodeClaim})`;
+  const moving = pods.count === 0 ? '' : `, ${countText(pods.count, 'pod')} ${pods.count === 1 ? 'moves' : 'move'}`;
+  return `${what} goes: ${removalReason(record)}${moving}`;
+}
+
+function removalReason({ reason, condition }: RemovalRecord): string {
+  switch (reason) {
+    case 'expired':
+      return 'it has reached its expireAfter';
+    case 'unhealthy':
+      return `it has been unhealthy for too long (${condition ?? 'unknown condition'})`;
+    case 'instance-gone':
+      return 'its instance is not in the cloud any more';
+    case 'surplus':
+      return 'its static NodePool has more nodes than replicas';
+    case 'launch-timeout':
+      return 'it was not launched in time';
+    case 'registration-timeout':
+      return 'its node did not join in time';
+    case 'node-deleted':
+      return 'its Node was deleted';
+  }
+}
+
+function repairHeldText({ node, condition, cause }: RepairHeldRecord): string {
+  const why =
+    cause === 'budget'
+      ? 'the budgets of its NodePool let no further node go'
+      : 'too many nodes are unhealthy, and new ones would probably be too';
+  return `node ${node} is unhealthy (${condition}) and is not replaced: ${why}`;
 }
 
 function instanceText({ nodeClaim, state, offering }: InstanceRecord): string {

@@ -4,6 +4,7 @@ import { Kinds } from '../../api/kinds.ts';
 import { Labels, Taints } from '../../api/labels.ts';
 import type { Candidate } from '../../disruption/candidate.ts';
 import type { Command } from '../../disruption/command.ts';
+import { recordText } from '../../ledger/recordText.ts';
 import type { PlannedNode } from '../../solver/problem.ts';
 import { EvictionQueue } from '../eviction-queue/controller.ts';
 import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.ts';
@@ -108,6 +109,13 @@ describe('a command', () => {
     }
     expect(world.ledger.entries().map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(['disruption', 'disruption-end']),
+    );
+    const launches = world.ledger.entries().flatMap((entry) => (entry.kind === 'launch' ? [entry] : []));
+    expect(launches.map(recordText)).toEqual([
+      expect.stringMatching(/^NodeClaim default-\w+ of NodePool default: m2 in zone-1, .*, in place of others$/),
+    ]);
+    expect(world.ledger.entries()).toContainEqual(
+      expect.objectContaining({ kind: 'disruption', command: launches[0]?.command }),
     );
   });
 

@@ -13,6 +13,7 @@ import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { isReschedulable } from '../../pods/podPredicates.ts';
 import { deleteClaim } from '../claims/deleteClaim.ts';
+import { launchRecord } from '../claims/launchRecord.ts';
 import { settleAll } from '../world/settleAll.ts';
 import type { World } from '../world/world.ts';
 import { commandFields } from './commandFields.ts';
@@ -21,7 +22,7 @@ import { LaunchPauses } from './launchPauses.ts';
 import { clearDisrupted, hasMark, markDisrupted } from './marks.ts';
 import { queueMetrics, type QueueMetrics } from './metrics.ts';
 import { plannedPlaces } from './plannedPlaces.ts';
-import { poolOf, Replacements } from './replacements.ts';
+import { poolOf, Replacements, type WrittenReplacement } from './replacements.ts';
 import { unfinishedCommands, type Leaving, type RunningCommand } from './runningCommand.ts';
 
 const CONCURRENCY = 50;
@@ -91,11 +92,13 @@ export class DisruptionQueue {
     const leaving = await this.mark(wanted, command, signal);
     const candidates = leaving.map(({ claim }) => claim.metadata.name);
     const stamp = { id, consolidationType, replacements: command.replacements.length, candidates };
+    let written: readonly WrittenReplacement[];
     try {
-      const made = await this.replacements.create(command.replacements, stamp, reason.toLowerCase(), signal);
-      cluster.places.hold(id, plannedPlaces(cluster, command, made), clock.now() + MIN_TIME);
-      const awaited = new Map(made.map(({ claim }) => [claim.metadata.name, claim]));
-      this.enqueue({ id, reason, consolidationType, since: clock.now(), leaving, awaited, replacements: made.length });
+      written = await this.replacements.create(command.replacements, stamp, reason.toLowerCase(), signal);
+      cluster.places.hold(id, plannedPlaces(cluster, command, written), clock.now() + MIN_TIME);
+      const awaited = new Map(written.map(({ claim }) => [claim.metadata.name, claim]));
+      const replacements = written.length;
+      this.enqueue({ id, reason, consolidationType, since: clock.now(), leaving, awaited, replacements });
     } catch (error) {
       for (const replacement of command.replacements) this.pauses.failed(poolOf(replacement));
       await this.unmark(leaving);
@@ -103,6 +106,13 @@ export class DisruptionQueue {
     }
     this.count(command);
     ledger.append(disruptionRecord(id, command));
+    for (const { replacement, claim } of written) {
+      const record =
+        replacement.kind === 'planned'
+          ? launchRecord(claim.metadata.name, replacement.plan, { command: id })
+          : undefined;
+      if (record) ledger.append(record);
+    }
     return id;
   }
 

@@ -105,6 +105,12 @@ it('repairs nothing while more than a fifth of the pool is unhealthy, with an ev
   await falls('b', 'Ready', 'True');
   await bench.advance(6 * MINUTE);
   expect(await left()).toEqual(['b', 'c', 'd', 'e', 'other']);
+  const many = 'too many nodes are unhealthy, and new ones would probably be too';
+  expect(bench.decisions('repair-held', 'removal')).toEqual([
+    `node node-a is unhealthy (Ready) and is not replaced: ${many}`,
+    `node node-b is unhealthy (Ready) and is not replaced: ${many}`,
+    'node node-a (a) goes: it has been unhealthy for too long (Ready)',
+  ]);
 });
 
 it('does not hold up nodes that the cloud takes away, however many they are', async () => {

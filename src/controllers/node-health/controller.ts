@@ -6,12 +6,14 @@ import type { RepairPolicy } from '../../cloud/cloudProvider.ts';
 import { limitsOf } from '../../disruption/budgets.ts';
 import { isReschedulable } from '../../pods/podPredicates.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
+import { RecentMap } from '../../kube/recentMap.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import { deleteClaim } from '../claims/deleteClaim.ts';
+import { noteRemoval } from '../claims/noteRemoval.ts';
 import { isForceful } from '../claims/expiry.ts';
 import { isManagedNode } from '../world/managed.ts';
 import type { World } from '../world/world.ts';
@@ -21,6 +23,8 @@ import { healthMetrics } from './metrics.ts';
 /** With more unhealthy nodes than this share, rounded up, the cause is probably one that new nodes would not remove. */
 const TOLERATED_PERCENT = 20;
 const BLOCKED_RETRY = 5 * 60_000;
+/** Nodes of which it is remembered that they are not replaced. */
+const MOST_HELD = 5_000;
 
 interface Ailment {
   readonly type: string;
@@ -37,6 +41,8 @@ interface Ailment {
 export function nodeHealthController(world: World): Controller {
   const { informers, clock, kube, cloud, cluster, events } = world;
   const metrics = healthMetrics(world.metrics);
+  /** What was last said of a node that is not replaced. */
+  const held = new RecentMap<string, string>(MOST_HELD);
   return reconciler({
     ...world,
     name: 'node.health',
@@ -60,6 +66,7 @@ export function nodeHealthController(world: World): Controller {
         : (tooManyUnhealthy(claim) ?? (pool && !forceful ? overBudget(pool, now) : undefined));
       if (obstacle) {
         nodeRepairBlocked(events, { node, claim, pool }, obstacle);
+        noteHeld(claim, name, ailment, obstacle);
         return { requeueAfter: BLOCKED_RETRY };
       }
       if (!hurries && forceful) {
@@ -71,6 +78,7 @@ export function nodeHealthController(world: World): Controller {
       const pods = cluster.podsOn(name).filter(isReschedulable).length;
       if (!(await deleteClaim(kube, claim, signal))) return undefined;
       metrics.disrupted.count(claim, 'unhealthy', pods);
+      noteRemoval(world, claim, { reason: 'unhealthy', condition: ailment.type });
       metrics.unhealthyDisrupted.inc({
         condition: snakeCase(ailment.type),
         nodepool: claim.metadata.labels?.[Labels.nodePool] ?? '',
@@ -81,6 +89,23 @@ export function nodeHealthController(world: World): Controller {
       return undefined;
     },
   });
+
+  /** Once for each cause. */
+  function noteHeld(claim: NodeClaim, node: string, { type }: Ailment, { kind }: RepairObstacle): void {
+    const nodePool = claim.metadata.labels?.[Labels.nodePool];
+    const cause = kind === 'repair-blocked' ? 'too-many-unhealthy' : 'budget';
+    const known = held.get(node);
+    held.set(node, `${type} ${cause}`);
+    if (known === `${type} ${cause}`) return;
+    world.ledger.append({
+      kind: 'repair-held',
+      node,
+      nodeClaim: claim.metadata.name,
+      ...(nodePool !== undefined && { nodePool }),
+      condition: type,
+      cause,
+    });
+  }
 
   /** The reason not to repair: too many nodes of the claim's pool, or of the cluster without one, are unhealthy. */
   function tooManyUnhealthy({ metadata }: NodeClaim): RepairObstacle | undefined {

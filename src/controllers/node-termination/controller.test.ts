@@ -58,6 +58,9 @@ describe('a node that is deleted', () => {
     await bench.advance(30_000);
     expect(await podNames()).toEqual([]);
     await nothingIsLeft();
+    expect(bench.decisions('removal')).toEqual(
+      kind === 'Node' ? ['node node-a (a) goes: its Node was deleted, 1 pod moves'] : [],
+    );
     expect(bench.metrics.value('karpenter_nodes_terminated_total', { nodepool: 'default' })).toBe(1);
     expect(bench.metrics.value('karpenter_nodes_drained_total', { nodepool: 'default' })).toBe(1);
     expect(bench.metrics.observed('karpenter_nodes_termination_duration_seconds')).toHaveLength(1);

@@ -17,6 +17,7 @@ import { watch } from '../../kube/runtime/watch.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
 import type { EvictionQueue } from '../eviction-queue/controller.ts';
 import { deleteClaim } from '../claims/deleteClaim.ts';
+import { noteRemoval } from '../claims/noteRemoval.ts';
 import { isManagedNode } from '../world/managed.ts';
 import type { World } from '../world/world.ts';
 import * as publish from './events.ts';
@@ -82,7 +83,7 @@ class NodeTermination {
     const providerID = stored.spec?.providerID ?? '';
     const claim = cluster.claimByProviderID(providerID);
     if (claim && !claim.metadata.deletionTimestamp) {
-      await deleteClaim(kube, claim, signal);
+      if (await deleteClaim(kube, claim, signal)) noteRemoval(this.world, claim, { reason: 'node-deleted' });
     }
     if (!isReady(stored) && (await this.isInstanceGone(stored, providerID, signal))) return this.release(stored);
 

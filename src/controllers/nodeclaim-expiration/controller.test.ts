@@ -27,6 +27,10 @@ it('deletes a claim at its expireAfter, but none with Never and none of other pr
   const count = (mode: string) =>
     bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'expired', termination_mode: mode });
   expect([count('graceful'), count('forceful')]).toEqual([1, 1]);
+  expect(bench.decisions('removal')).toEqual([
+    'NodeClaim short goes: it has reached its expireAfter',
+    'NodeClaim long goes: it has reached its expireAfter',
+  ]);
 });
 
 it('counts from the creation of the claim, not from the start of the process', async () => {

@@ -4,6 +4,7 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { deleteClaim } from '../claims/deleteClaim.ts';
+import { noteRemoval } from '../claims/noteRemoval.ts';
 import { expiresAt, isForceful } from '../claims/expiry.ts';
 import { DisruptedCounter } from '../metrics/disruptedCounter.ts';
 import type { World } from '../world/world.ts';
@@ -30,6 +31,7 @@ export function nodeClaimExpirationController(world: World): Controller {
       const pods = cluster.viewOf(name)?.pods.filter(isReschedulable).length ?? 0;
       if (!(await deleteClaim(kube, claim, signal))) return undefined;
       disrupted.count(claim, 'expired', pods);
+      noteRemoval(world, claim, { reason: 'expired' });
       log.info('deleting expired nodeclaim', { NodeClaim: name, expireAfter: claim.spec.expireAfter });
       return undefined;
     },

@@ -4,6 +4,7 @@ import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { deleteClaim } from '../claims/deleteClaim.ts';
+import { noteRemoval } from '../claims/noteRemoval.ts';
 import { DisruptedCounter } from '../metrics/disruptedCounter.ts';
 import { settleAll } from '../world/settleAll.ts';
 import type { World } from '../world/world.ts';
@@ -41,6 +42,7 @@ export function nodeClaimGarbageCollectionController(world: World): Controller {
       await settleAll(orphans, CONCURRENCY, async (claim) => {
         if (!(await deleteClaim(kube, claim, signal))) return;
         disrupted.count(claim, 'garbage_collected');
+        noteRemoval(world, claim, { reason: 'instance-gone' });
         log.info('deleting nodeclaim whose instance is gone', {
           controller: 'nodeclaim.garbagecollection',
           NodeClaim: claim.metadata.name,

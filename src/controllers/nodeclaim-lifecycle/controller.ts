@@ -7,7 +7,9 @@ import { reconciler, type ReconcileContext } from '../../kube/runtime/reconciler
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchConditions } from '../../kube/conditionPatch.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
+import type { RemovalRecord } from '../../ledger/record.ts';
 import { deleteClaim } from '../claims/deleteClaim.ts';
+import { noteRemoval } from '../claims/noteRemoval.ts';
 import type { World } from '../world/world.ts';
 import { finalize } from './finalization.ts';
 import { initialize } from './initialization.ts';
@@ -94,6 +96,11 @@ async function withFinalizer(claim: NodeClaim, { world }: StepContext): Promise<
   return patchObject(world.kube, Kinds.NodeClaim, claim, { ...claim, metadata }, { lock: true });
 }
 
+const LATE: Readonly<Record<string, RemovalRecord['reason']>> = {
+  launch_timeout: 'launch-timeout',
+  registration_timeout: 'registration-timeout',
+};
+
 async function giveUp(
   claim: NodeClaim,
   reason: string,
@@ -101,5 +108,9 @@ async function giveUp(
 ): Promise<void> {
   const deleted = await deleteClaim(world.kube, claim, signal);
   launches.forget(claim.metadata.uid ?? '');
-  if (deleted) metrics.disrupted.count(claim, reason);
+  if (!deleted) return;
+  metrics.disrupted.count(claim, reason);
+  const late = LATE[reason];
+  // A launch that failed has a record of its own.
+  if (late !== undefined) noteRemoval(world, claim, { reason: late });
 }

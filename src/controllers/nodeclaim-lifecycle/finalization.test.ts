@@ -62,6 +62,11 @@ describe('the end of a claim', () => {
     expect(bench.metrics.value('karpenter_nodeclaims_terminated_total', { nodepool: 'default' })).toBe(1);
     expect(bench.metrics.observed('karpenter_nodeclaims_termination_duration_seconds')).toEqual([70]);
     expect(bench.metrics.observed('karpenter_nodeclaims_instance_termination_duration_seconds')).toEqual([70]);
+    expect(bench.decisions('instance')).toEqual([
+      expect.stringMatching(/^a: bought m2 in zone-\d on-demand$/),
+      'a: leaving',
+      'a: gone',
+    ]);
   });
 
   it('writes the termination time once, with an event', async () => {

@@ -48,7 +48,7 @@ async function endInstance(
   claim: NodeClaim,
   { world, metrics, signal }: StepContext,
 ): Promise<{ readonly gone: boolean; readonly claim: NodeClaim }> {
-  const { kube, cloud, clock } = world;
+  const { kube, cloud, clock, ledger } = world;
   let gone = false;
   try {
     await cloud.delete(claim, signal);
@@ -64,6 +64,7 @@ async function endInstance(
   conditions.setTrue(NodeClaimConditions.instanceTerminating, clock.now());
   const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
   const stored = await patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after);
+  if (!gone) ledger.append({ kind: 'instance', nodeClaim: claim.metadata.name, state: 'leaving' });
   return { gone, claim: stored };
 }
 
@@ -73,6 +74,9 @@ async function release(claim: NodeClaim, { world, metrics, launches, log }: Step
   const after = { ...claim, metadata: { ...claim.metadata, finalizers } };
   await ignoreNotFound(patchObject(kube, Kinds.NodeClaim, claim, after, { lock: true }));
   launches.forget(claim.metadata.uid ?? '');
+  if (claim.status?.providerID) {
+    world.ledger.append({ kind: 'instance', nodeClaim: claim.metadata.name, state: 'gone' });
+  }
   log.info('deleted nodeclaim', {
     NodeClaim: claim.metadata.name,
     Node: claim.status?.nodeName,

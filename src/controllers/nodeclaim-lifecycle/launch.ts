@@ -4,6 +4,7 @@ import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Labels } from '../../api/labels.ts';
 import type { Instance } from '../../cloud/cloudProvider.ts';
 import { InsufficientCapacityError, LaunchError, NodeClassNotReadyError } from '../../cloud/errors.ts';
+import type { InstanceRecord } from '../../ledger/record.ts';
 import { missingNodeClassMessage, usableNodeClass } from '../world/nodeClassOfPool.ts';
 import { deleteClaim } from '../claims/deleteClaim.ts';
 import * as publish from './events.ts';
@@ -57,14 +58,22 @@ export async function launch(draft: Draft, context: StepContext): Promise<StepRe
   conditions.setTrue(NodeClaimConditions.launched, world.clock.now());
   const { name } = draft.claim.metadata;
   return {
-    stored: () =>
+    stored: () => {
+      world.ledger.append({ kind: 'instance', nodeClaim: name, state: 'bought', offering: offeringOf(instance) });
       log.info('launched nodeclaim', {
         NodeClaim: name,
         'provider-id': instance.providerID,
-        'instance-type': instance.labels['node.kubernetes.io/instance-type'],
-      }),
+        'instance-type': instance.labels[Labels.instanceType],
+      });
+    },
   };
 }
+
+const offeringOf = ({ labels }: Instance): NonNullable<InstanceRecord['offering']> => ({
+  instanceType: labels[Labels.instanceType] ?? '',
+  zone: labels[Labels.zone] ?? '',
+  capacityType: labels[Labels.capacityType] ?? '',
+});
 
 function reasonOf(error: unknown): string {
   if (error instanceof InsufficientCapacityError) return 'InsufficientCapacity';

@@ -48,17 +48,17 @@ export class Announcer {
     for (const pod of pods) publish.nominated(events, pod, target);
   }
 
-  launch(record: Omit<LaunchRecord, 'kind' | 'pods'>, pods: readonly Pod[]): void {
+  launch(record: LaunchRecord): void {
     const { ledger, log } = this.world;
-    ledger.append({ kind: 'launch', ...record, pods: podList(pods.map(podKey)) });
-    const { nodeClaim, nodePool, requests, chosen } = record;
+    ledger.append(record);
+    const { nodeClaim, nodePool, requests, chosen, pods } = record;
     log.info('created nodeclaim', {
       NodeClaim: nodeClaim,
       NodePool: nodePool,
       requests,
       'instance-types': instanceTypesText(record),
       pricePerHour: chosen.pricePerHour,
-      pods: pods.length,
+      pods: pods.count,
     });
   }
 

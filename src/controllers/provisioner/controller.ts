@@ -2,6 +2,7 @@ import { InvariantError } from '../../errors/invariantError.ts';
 import type { Pod } from '../../api/kinds.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Taints } from '../../api/labels.ts';
+import { podList } from '../../ledger/podList.ts';
 import { podKey } from '../../pods/podKey.ts';
 import { isProvisionable, isTerminal } from '../../pods/podPredicates.ts';
 import { hasTaint } from '../../pods/taints.ts';
@@ -26,6 +27,7 @@ import { followablePlan } from './followablePlan.ts';
 import { provisionerMetrics } from './metrics.ts';
 import { priceOf, SecondLook, type Look } from './secondLook.ts';
 import { spareNodes } from './spareNodes.ts';
+import { launchRecord } from '../claims/launchRecord.ts';
 import { nodeClaimDraft } from '../claims/nodeClaimDraft.ts';
 import { isUsable } from '../planning/poolUse.ts';
 
@@ -42,9 +44,6 @@ export interface ProvisionerOptions {
   readonly tellsScheduler?: boolean;
 }
 
-/** Instance types that a launch record names. */
-const SHOWN_TYPES = 10;
-const SHOWN_OFFERINGS = 12;
 const CONTROLLER = { controller: 'provisioner' };
 /** How often a pending pod is planned for again. */
 const RETRIGGER = 10_000;
@@ -265,21 +264,8 @@ class Provisioner {
     const { name } = claim.metadata;
     const until = clock.now() + this.options.nominationPeriod;
     cluster.places.hold(plan, [{ target: name, pods: real }], until);
-    const types = [...new Set(names)];
-    const [chosen] = node.alternatives;
-    if (chosen) {
-      const record = {
-        nodeClaim: name,
-        nodePool: node.pool,
-        requests: node.requests,
-        chosen,
-        ladder: node.alternatives.slice(0, SHOWN_OFFERINGS),
-        instanceTypes: types.slice(0, SHOWN_TYPES),
-        instanceTypeCount: types.length,
-        ...(node.choice && { choice: node.choice }),
-      };
-      this.announcer.launch(record, pods);
-    }
+    const record = launchRecord(name, node, { pods: podList(pods.map(podKey)) });
+    if (record) this.announcer.launch(record);
     if (real.length > 0) this.announcer.nomination(real, { nodeClaim: name });
   }
 

@@ -8,6 +8,7 @@ import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { Duration } from '../../units/duration.ts';
 import { deleteClaim } from '../claims/deleteClaim.ts';
+import { noteRemoval } from '../claims/noteRemoval.ts';
 import { isPendingDisruption } from '../claims/isPendingDisruption.ts';
 import { isManaged } from '../world/managed.ts';
 import { settleAll } from '../world/settleAll.ts';
@@ -38,7 +39,8 @@ export function staticDeprovisioningController(world: World): Controller {
       const surplus = surplusOf(cluster.snapshot().nodes, name, replicas, clock.now());
       await settleAll(surplus, CONCURRENCY, async ({ claim }) => {
         if (!claim) return;
-        await deleteClaim(kube, claim, signal);
+        if (!(await deleteClaim(kube, claim, signal))) return;
+        noteRemoval(world, claim, { reason: 'surplus' });
         log.info('deleting nodeclaim of a static NodePool that shrank', {
           NodeClaim: claim.metadata.name,
           NodePool: name,

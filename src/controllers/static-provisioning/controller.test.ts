@@ -55,6 +55,10 @@ it('creates the NodeClaims that a static pool lacks', async () => {
   await change({ replicas: 5 });
   await bench.advance(20_000);
   expect(await active()).toHaveLength(5);
+  expect(bench.decisions('replicas')).toEqual([
+    expect.stringMatching(/^NodePool fixed has 0 of 3 nodes: (fixed-\w+(, )?){3} created$/),
+    expect.stringMatching(/^NodePool fixed has 3 of 5 nodes: (fixed-\w+(, )?){2} created$/),
+  ]);
 });
 
 it('creates none beyond the replicas, and none for a pool without replicas', async () => {
@@ -81,6 +85,10 @@ it('stays within the limit of nodes, and counts a node that is being deleted unt
   await bench.createPool('fixed', { replicas: 5, limits: { nodes: '3' }, template: template() });
   await bench.advance(90_000);
   expect(await active()).toHaveLength(3);
+  expect(bench.decisions('replicas')).toEqual([
+    expect.stringMatching(/^NodePool fixed has 0 of 5 nodes: .* created; its limit of 3 nodes allows no more$/),
+    'NodePool fixed has 3 of 5 nodes; its limit of 3 nodes allows no more',
+  ]);
   const [first = ''] = await active();
   await bench.kube.delete(Kinds.NodeClaim, { name: first });
   await bench.advance(90_000);

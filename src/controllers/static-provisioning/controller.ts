@@ -1,6 +1,9 @@
 import { READY } from '../../api/conditionTypes.ts';
 import { findCondition } from '../../api/conditions.ts';
+import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Labels } from '../../api/labels.ts';
+import { podList } from '../../ledger/podList.ts';
+import { RecentMap } from '../../kube/recentMap.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
@@ -14,12 +17,15 @@ import { LaunchRetries } from './launchRetries.ts';
 
 const INTERVAL = 60_000;
 const LIMITED_INTERVAL = 30_000;
+const MOST_POOLS = 1_000;
 
 /** Creates the NodeClaims that a static NodePool lacks. */
 export function staticProvisioningController(world: World): Controller {
   const { informers, cluster, cloud, random } = world;
   const claims = new ClaimWriter(world);
   const retries = new LaunchRetries(world);
+  /** What was last said of a pool at its limit. */
+  const held = new RecentMap<string, string>(MOST_POOLS);
   return reconciler({
     ...world,
     name: 'static.provisioning',
@@ -56,6 +62,7 @@ export function staticProvisioningController(world: World): Controller {
           : quantityOf(parseResources({ nodes: limit }), 'nodes').value() - instances.length;
       const count = Math.min(missing, room);
       if (count <= 0) {
+        note(pool, missing, []);
         log.info('static NodePool is at its limit of nodes', { NodePool: name, replicas, limit });
         return { requeueAfter: LIMITED_INTERVAL };
       }
@@ -64,11 +71,35 @@ export function staticProvisioningController(world: World): Controller {
       const types = await poolInstanceTypes(pool, cloud, informers, signal);
       const described = new Set(types.flatMap(({ requirements }) => [...requirements.keys()]));
       const drafts = Array.from({ length: count }, () => staticClaimDraft(pool, described, () => random.next()));
-      await claims.writeAll(drafts, async (draft) => {
-        const claim = await claims.write(pool, draft, 'provisioned', signal);
-        log.info('created nodeclaim', { NodeClaim: claim.metadata.name, NodePool: name });
-      });
+      const made: string[] = [];
+      try {
+        await claims.writeAll(drafts, async (draft) => {
+          const claim = await claims.write(pool, draft, 'provisioned', signal);
+          made.push(claim.metadata.name);
+          log.info('created nodeclaim', { NodeClaim: claim.metadata.name, NodePool: name });
+        });
+      } finally {
+        if (made.length > 0) note(pool, missing, made);
+      }
       return { requeueAfter: count < missing ? LIMITED_INTERVAL : INTERVAL };
     },
   });
+
+  /** A pool that stays at its limit is told once. */
+  function note({ metadata, spec }: NodePool, missing: number, made: readonly string[]): void {
+    const { replicas = 0, limits } = spec;
+    const limit = made.length < missing && limits?.['nodes'] !== undefined ? String(limits['nodes']) : undefined;
+    const state = `${replicas} ${missing} ${limit}`;
+    const isKnown = made.length === 0 && held.get(metadata.name) === state;
+    held.set(metadata.name, made.length === 0 ? state : '');
+    if (isKnown) return;
+    world.ledger.append({
+      kind: 'replicas',
+      nodePool: metadata.name,
+      replicas,
+      nodes: replicas - missing,
+      nodeClaims: podList(made),
+      ...(limit !== undefined && { limit }),
+    });
+  }
 }

@@ -33,27 +33,43 @@ export function churnScreen({ time, rows }: Frame, ledger: Ledger): ChurnScreen 
   const reasons = new Map<string, { commands: number; nodes: number; pods: number }>();
   const shortLives: { nodeClaim: string; pool: string; minutes: number; reason: string }[] = [];
   let [launches, removals, podsMoved, takenBack] = [0, 0, 0, 0];
+  const removed = (
+    at: { removals: number } | undefined,
+    reason: string,
+    claims: readonly { readonly nodeClaim?: string; readonly nodePool: string }[],
+    counts: { readonly time: number; readonly nodes: number; readonly pods: number },
+  ): void => {
+    removals += counts.nodes;
+    podsMoved += counts.pods;
+    if (at) at.removals += counts.nodes;
+    const own = reasons.get(reason) ?? { commands: 0, nodes: 0, pods: 0 };
+    own.commands += 1;
+    own.nodes += counts.nodes;
+    own.pods += counts.pods;
+    reasons.set(reason, own);
+    for (const { nodeClaim = '', nodePool } of claims) {
+      const lived = counts.time - (launchedAt.get(nodeClaim) ?? Number.NEGATIVE_INFINITY);
+      if (lived > SHORT_LIFE) continue;
+      shortLives.push({ nodeClaim, pool: nodePool, minutes: Math.round(lived / MINUTE), reason });
+    }
+  };
   for (const entry of entries) {
     const at = steps[Math.floor((entry.time - since) / step)];
     if (entry.kind === 'launch') {
       launches += 1;
       launchedAt.set(entry.nodeClaim, entry.time);
       if (at) at.launches += 1;
+    } else if (entry.kind === 'replicas') {
+      launches += entry.nodeClaims.count;
+      for (const name of entry.nodeClaims.names) launchedAt.set(name, entry.time);
+      if (at) at.launches += entry.nodeClaims.count;
+    } else if (entry.kind === 'removal') {
+      const { nodeClaim, nodePool = '', pods, reason } = entry;
+      removed(at, reason, [{ nodeClaim, nodePool }], { time: entry.time, nodes: 1, pods: pods.count });
     } else if (entry.kind === 'disruption-end' && entry.outcome === 'taken-back') takenBack += 1;
     else if (entry.kind === 'disruption') {
-      removals += entry.nodeCount;
-      podsMoved += entry.pods.count;
-      if (at) at.removals += entry.nodeCount;
-      const own = reasons.get(entry.reason) ?? { commands: 0, nodes: 0, pods: 0 };
-      own.commands += 1;
-      own.nodes += entry.nodeCount;
-      own.pods += entry.pods.count;
-      reasons.set(entry.reason, own);
-      for (const { nodeClaim = '', nodePool } of entry.nodes) {
-        const lived = entry.time - (launchedAt.get(nodeClaim) ?? Number.NEGATIVE_INFINITY);
-        if (lived > SHORT_LIFE) continue;
-        shortLives.push({ nodeClaim, pool: nodePool, minutes: Math.round(lived / MINUTE), reason: entry.reason });
-      }
+      const { time: when, nodeCount, pods, reason } = entry;
+      removed(at, reason, entry.nodes, { time: when, nodes: nodeCount, pods: pods.count });
     }
   }
   return {

@@ -7,7 +7,7 @@ import type { DecisionDetail, DecisionRow, DecisionsScreen } from '../screens.ts
 
 const PAGE = 200;
 /** Written often, and shown only when asked for. */
-const QUIET: ReadonlySet<LedgerEntry['kind']> = new Set(['nomination', 'hint', 'kept', 'savings']);
+const QUIET: ReadonlySet<LedgerEntry['kind']> = new Set(['nomination', 'hint', 'kept', 'savings', 'instance']);
 
 export const rowOf = (entry: LedgerEntry): DecisionRow => ({
   sequence: entry.sequence,
@@ -120,6 +120,12 @@ function detailOf(entry: LedgerEntry): Detail {
     }
     case 'disruption-end':
       return { ...NOTHING, nodes: entry.nodes };
+    case 'removal': {
+      const { node, pods } = entry;
+      return { ...NOTHING, pods: pods.names, podCount: pods.count, nodes: node === undefined ? [] : [node] };
+    }
+    case 'repair-held':
+      return { ...NOTHING, nodes: [entry.node] };
     case 'kept':
       return { ...NOTHING, nodes: entry.node === undefined ? [] : [entry.node] };
     case 'nomination':
@@ -129,6 +135,7 @@ function detailOf(entry: LedgerEntry): Detail {
     case 'plan':
     case 'launch-failure':
     case 'instance':
+    case 'replicas':
     case 'images':
     case 'edit':
     case 'savings':

@@ -8,8 +8,9 @@ import { Ladder } from './node.tsx';
 
 const FILTERS: readonly (readonly [string, readonly string[]])[] = [
   ['All', []],
-  ['Launches', ['launch', 'launch-failure', 'plan']],
-  ['Removals', ['disruption', 'disruption-end']],
+  ['Launches', ['launch', 'launch-failure', 'plan', 'replicas']],
+  ['Removals', ['disruption', 'disruption-end', 'removal', 'repair-held']],
+  ['Instances', ['instance']],
   ['Refusals', ['refusal', 'objection']],
   ['Kept', ['kept', 'savings']],
   ['Drift', ['drift', 'images', 'edit']],
