@@ -16,6 +16,7 @@ import { ensureInstalled, root } from './setup.mjs';
 
 const output = join(root, 'dist', 'nodewright.js');
 const stamp = join(root, 'dist', '.fingerprint');
+const SCRIPTS = ['scripts/build.mjs', 'scripts/keep-compiled.ts', 'scripts/plan-sample.yaml'];
 
 function fingerprint() {
   const hash = createHash('sha256');
@@ -23,7 +24,8 @@ function fingerprint() {
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  for (const file of [...sources, join(root, 'package.json'), join(root, 'package-lock.json'), import.meta.filename]) {
+  const others = ['package.json', 'package-lock.json', ...SCRIPTS].map((name) => join(root, name));
+  for (const file of [...sources, ...others]) {
     hash.update(file.slice(root.length)).update('\0').update(readFileSync(file));
   }
   return hash.digest('hex');
@@ -39,6 +41,15 @@ function commit() {
   }
 }
 
+/** Leaves out what `plan` loads only to look at a cluster, and every other verb. */
+const onlyPlan = {
+  name: 'only-plan',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.{1,2}\// }, ({ kind, path }) =>
+      kind === 'dynamic-import' && path !== './plan.ts' ? { path, external: true } : undefined,
+    ),
+};
+
 export async function build() {
   ensureInstalled();
   const current = fingerprint();
@@ -46,26 +57,45 @@ export async function build() {
   const { build: bundle } = await import('esbuild');
   rmSync(join(root, 'dist.new'), { recursive: true, force: true });
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  await bundle({
+  const define = {
+    'process.env.NODEWRIGHT_VERSION': JSON.stringify(version),
+    'process.env.NODEWRIGHT_COMMIT': JSON.stringify(commit()),
+  };
+  const program = {
     absWorkingDir: root,
+    bundle: true,
+    platform: 'node',
+    target: 'node20.19',
+    logLevel: 'warning',
+    define,
+  };
+  await bundle({
+    ...program,
     entryPoints: { nodewright: 'src/cli/nodewright.ts', answerWorker: 'src/dashboard/answering/answerWorker.ts' },
     outdir: 'dist.new',
-    bundle: true,
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
     format: 'esm',
-    platform: 'node',
-    target: 'node20.19',
     sourcemap: true,
-    logLevel: 'warning',
-    define: {
-      'process.env.NODEWRIGHT_VERSION': JSON.stringify(version),
-      'process.env.NODEWRIGHT_COMMIT': JSON.stringify(commit()),
-    },
     // CommonJS dependencies inside an ES module bundle still call require.
     banner: {
       js: "import { createRequire as nodewrightRequire } from 'node:module'; const require = nodewrightRequire(import.meta.url);",
     },
+  });
+  await bundle({
+    ...program,
+    entryPoints: { plan: 'src/cli/program.ts' },
+    outdir: 'dist.new',
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    // Only asked for where the version is not a constant, as it is here.
+    logOverride: { 'empty-import-meta': 'silent' },
+    plugins: [onlyPlan],
+  });
+  const keepCompiled = [join(root, 'scripts/keep-compiled.ts'), join(root, 'dist.new/plan.cjs')];
+  execFileSync(process.execPath, ['--import', 'tsx', ...keepCompiled], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
   });
   await bundle({
     absWorkingDir: root,

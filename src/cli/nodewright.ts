@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 /** The command. Exit codes: 0 done, 1 failed, 2 called wrongly. */
-import { runProgram } from './program.ts';
+import { join } from 'node:path';
+import { loadCompiledProgram } from './compiledProgram.ts';
 
 /** Long enough for streams to drain, short enough that a forgotten handle does not keep a stopped process alive. */
 const LINGER_MILLISECONDS = 3000;
+/** Flags of `plan` that need more of the program than its own bundle holds. */
+const OF_A_CLUSTER = /^--(live|snapshot)(=|$)/;
 
 // `nodewright crds | head` closes our output early; that is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -11,5 +14,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-process.exitCode = await runProgram(process.argv.slice(2));
+const words = process.argv.slice(2);
+const isPlanOfFiles = words[0] === 'plan' && !words.some((word) => OF_A_CLUSTER.test(word));
+const compiled = isPlanOfFiles ? loadCompiledProgram(join(import.meta.dirname, 'plan.cjs')) : undefined;
+const { runProgram } = compiled ?? (await import('./program.ts'));
+process.exitCode = await runProgram(words);
 setTimeout(() => process.exit(), LINGER_MILLISECONDS).unref();

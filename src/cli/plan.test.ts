@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { build } from '../../scripts/build.mjs';
 import { parseYaml } from '../api/yaml/parseYaml.ts';
 import type { PlanReport } from '../plan/planReport.ts';
 
@@ -12,10 +13,10 @@ interface Outcome {
   readonly stderr: string;
 }
 
-/** As a user runs it, in a process of its own. */
+/** The bundle as a user runs it, in a process of its own. */
 function nodewright(args: readonly string[], stdin = ''): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/nodewright.ts', ...args], {
+    const child = spawn(process.execPath, ['dist/nodewright.js', ...args], {
       env: { PATH: process.env['PATH'] },
     });
     let stdout = '';
@@ -61,6 +62,7 @@ spec: { imageFamily: AzureLinux }
 describe('nodewright plan', () => {
   let folder = '';
   beforeAll(async () => {
+    await build();
     folder = await mkdtemp(join(tmpdir(), 'nodewright-plan-'));
     await mkdir(join(folder, 'shop/.git'), { recursive: true });
     await writeFile(join(folder, 'shop/web.yaml'), deployment('web', 4, 'cpu: 1, memory: 2Gi'));
