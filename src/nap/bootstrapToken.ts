@@ -52,11 +52,6 @@ export async function keepBootstrapToken({ kube, clock, random, log }: TokenKeep
   if (tokens.length > 1) log.info('revoked old bootstrap tokens', { count: tokens.length - 1 });
 }
 
-/** When node auto-provisioning is turned off, no token of it is left. */
-export async function revokeBootstrapTokens(kube: Kube): Promise<void> {
-  for (const { name } of await issuedTokens(kube)) await revoke(kube, name);
-}
-
 /** Newest first. */
 async function issuedTokens(kube: Kube): Promise<readonly Issued[]> {
   const { items } = await kube.list(Kinds.Secret, {

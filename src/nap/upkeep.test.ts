@@ -3,8 +3,10 @@ import { Kinds } from '../api/kinds.ts';
 import { SeededRandom } from '../clock/seededRandom.ts';
 import { VirtualClock } from '../clock/virtualClock.ts';
 import { isMaintenanceWindowOpen, MAINTENANCE_WINDOW } from '../azure/maintenanceWindow.ts';
+import { BootstrapTokens } from '../azure/bootstrap/bootstrapTokens.ts';
 import { ignoreNotFound } from '../kube/errors.ts';
 import { silentLog } from '../kube/log.ts';
+import { isBootstrapToken } from '../local/aks/bootstrapTokens.ts';
 import { LocalApiServer } from '../local/apiserver/localApiServer.ts';
 import { keepOnce, type KeptCluster } from './upkeep.ts';
 import type { MaintenanceWindow } from './maintenanceSchedule.ts';
@@ -89,6 +91,18 @@ describe('the upkeep of a cluster', () => {
     await keep(MONDAY, { provisioningMode: 'Manual' });
     expect(await isOpen(MONDAY)).toBe(true);
   });
+
+  it.each(['Auto', 'Manual'] as const)(
+    'gives it a token that nodes can join with in the mode %s',
+    async (provisioningMode) => {
+      await keep(MONDAY, { provisioningMode });
+      const tokens = new BootstrapTokens({ kube: server.kube, clock: new VirtualClock(MONDAY), configured: 'auto' });
+      const token = await tokens.current();
+      expect(isBootstrapToken(server.peek('', 'secrets'), token, MONDAY)).toBe(true);
+      await keep(MONDAY + 60_000, { provisioningMode: 'Manual' });
+      expect(isBootstrapToken(server.peek('', 'secrets'), token, MONDAY)).toBe(true);
+    },
+  );
 
   it('upgrades Kubernetes by its channel, within the window of upgrades', async () => {
     expect(await keep(MONDAY, {})).toEqual([]);

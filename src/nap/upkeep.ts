@@ -3,7 +3,7 @@ import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
-import { keepBootstrapToken, revokeBootstrapTokens } from './bootstrapToken.ts';
+import { keepBootstrapToken } from './bootstrapToken.ts';
 import { fallbackWindow } from './fallbackSchedule.ts';
 import { isOpen, type MaintenanceWindow } from './maintenanceSchedule.ts';
 import { upgradeTarget, type UpgradeChannel } from './upgradeChannel.ts';
@@ -53,8 +53,8 @@ export async function keepOnce(options: UpkeepOptions): Promise<void> {
   const { kube, clock, log, cluster, versions, upgrade } = options;
   const kept = cluster();
   if (kept === undefined) return;
-  if (kept.provisioningMode === 'Auto') await keepBootstrapToken(options);
-  else await revokeBootstrapTokens(kube);
+  // In the mode Manual, too: nodes of a nodewright of the user's own join with it.
+  await keepBootstrapToken(options);
   const now = clock.now();
   const fallback = kept.provisioningMode === 'Auto' ? fallbackWindow(kept.name) : undefined;
   await publishWindow(kube, kept.nodeImageWindow ?? fallback, now);

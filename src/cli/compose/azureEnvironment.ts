@@ -92,9 +92,16 @@ function signInLines(): readonly string[] {
   return [
     '# The Azure CLI: call azure_sign_in after this file was sourced, or let `nodewright az` do it in a folder of its own.',
     'azure_sign_in() {',
-    ...SIGN_IN.map((words) => `  az ${words.join(' ')} || return`),
+    ...SIGN_IN.map((words) => `  ${signInLine(words)} || return`),
     '}',
   ];
+}
+
+/** A cloud that `az` knows from an earlier start of the world has another address now. */
+function signInLine([command = '', ...options]: readonly string[]): string {
+  const line = (verb: string): string => ['az', verb, ...options].join(' ');
+  if (command !== 'cloud register') return line(command);
+  return `${line('cloud update')} --output none 2> /dev/null || ${line(command)}`;
 }
 
 /** The arguments of the `az` commands of `azure_sign_in`, in order. */
