@@ -98,6 +98,13 @@ export function federationId(cluster: ClusterName): string {
   return `${identityId(cluster)}/federatedIdentityCredentials/${cluster.name}`;
 }
 
+/** Whether another cluster of the resource group is that identity, too. */
+export async function isShared(arm: ArmPort, cluster: ClusterName): Promise<boolean> {
+  const path = `${identityId(cluster)}/federatedIdentityCredentials`;
+  const credentials = await arm.list<{ readonly name: string }>(path, ApiVersions.identity);
+  return credentials.some(({ name }) => name.toLowerCase() !== cluster.name.toLowerCase());
+}
+
 function federationStep({ arm, cluster }: RightsOptions): Step {
   const id = federationId(cluster);
   const subject = `system:serviceaccount:${NAMESPACE}:${NAME}`;

@@ -1,5 +1,5 @@
 /** What a cluster must be like before nodewright can run in it. Each check says what is wrong and what to do. */
-import { SIDE_BY_SIDE_FEATURE, type ManagedCluster } from './managedCluster.ts';
+import { isSettled, SIDE_BY_SIDE_FEATURE, type ManagedCluster } from './managedCluster.ts';
 
 export interface CheckResult {
   readonly name: string;
@@ -36,8 +36,17 @@ const CHECKS: readonly Check[] = [
     name: 'provisioning state',
     level: 'error',
     problem: ({ properties: { provisioningState = '' } }) =>
-      provisioningState === 'Succeeded' ? undefined : `the cluster is ${provisioningState || 'in no known state'}`,
-    remedy: 'wait for the operation under way, or repair the cluster with `az aks update`',
+      isSettled(provisioningState) ? undefined : `the cluster is ${provisioningState || 'in no known state'}`,
+    remedy: 'wait for the operation under way',
+  },
+  {
+    name: 'last operation',
+    level: 'warning',
+    problem: ({ properties: { provisioningState = '' } }) =>
+      isSettled(provisioningState) && provisioningState !== 'Succeeded'
+        ? `the last operation on the cluster is ${provisioningState}`
+        : undefined,
+    remedy: 'the next change repairs it, or `az aks update` without any',
   },
   {
     name: 'network plugin',

@@ -6,11 +6,11 @@ import { Kinds } from '../api/kinds.ts';
 import { Labels } from '../api/labels.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import { ApiVersions } from './armPort.ts';
-import { assignmentsOf, federationId, identityId, readIdentity } from './azureRights.ts';
+import { assignmentsOf, federationId, identityId, isShared, readIdentity } from './azureRights.ts';
 import type { AksContext } from './enable.ts';
 import { areInstalled, removeObjects, RELEASE } from './installSteps.ts';
 import { limitsStep, taintStep } from './closedPools.ts';
-import { changeCluster, clusterId, readCluster } from './managedCluster.ts';
+import { changeCluster, clusterId, groupId, readCluster } from './managedCluster.ts';
 import type { Manifest } from './renderChart.ts';
 import type { Step } from './step.ts';
 import { ignoreNotFound, isNotFound } from '../kube/errors.ts';
@@ -140,13 +140,22 @@ function removalStep({ kube }: AksContext, objects: readonly Manifest[]): Step {
 function identityStep({ arm, name }: AksContext): Step {
   return {
     name: 'identity',
-    what: "remove nodewright's identity, its federated credential and its role assignments",
-    isDone: async () => (await readIdentity(arm, name)) === undefined,
+    what: "remove nodewright's identity, its federated credential and its role assignments; what another cluster uses stays",
+    isDone: async () => {
+      if ((await readIdentity(arm, name)) === undefined) return true;
+      return (await isShared(arm, name)) && (await arm.get(federationId(name), ApiVersions.identity)) === undefined;
+    },
     run: async () => {
       const { principalId = '' } = (await readIdentity(arm, name)) ?? {};
-      for (const { id } of await assignmentsOf(arm, name, principalId)) await arm.remove(id, ApiVersions.authorization);
+      const shared = await isShared(arm, name);
+      const { nodeResourceGroup } = (await readCluster(arm, name)).properties;
+      const own = groupId(name.subscriptionId, nodeResourceGroup).toLowerCase();
+      for (const { id, properties } of await assignmentsOf(arm, name, principalId)) {
+        if (shared && properties.scope?.toLowerCase() !== own) continue;
+        await arm.remove(id, ApiVersions.authorization);
+      }
       await arm.remove(federationId(name), ApiVersions.identity);
-      await arm.remove(identityId(name), ApiVersions.identity);
+      if (!shared) await arm.remove(identityId(name), ApiVersions.identity);
     },
   };
 }

@@ -5,11 +5,12 @@ import { AzureFixture } from '../../test/fixtures/azure/azureFixture.ts';
 import { Kinds } from '../api/kinds.ts';
 import { ArmError } from '../local/arm/armError.ts';
 import { armPort, type ArmPort } from './armPort.ts';
+import { federationId, readIdentity } from './azureRights.ts';
 import { checkCluster } from './checks.ts';
 import { disableSteps } from './disable.ts';
 import { enableSteps, type AksContext } from './enable.ts';
 import { RELEASE } from './installSteps.ts';
-import { allowsSideBySide, readCluster } from './managedCluster.ts';
+import { allowsSideBySide, readCluster, settle, type ManagedCluster } from './managedCluster.ts';
 import { renderChart } from './renderChart.ts';
 import { aksStatus } from './status.ts';
 import { runSteps, type Step, type StepRecord } from './step.ts';
@@ -163,6 +164,41 @@ describe('checks', () => {
     ]);
   });
 
+  it('let a command go on after an operation that failed, but not while one is under way', async () => {
+    const identity = (await stepsToEnable()).slice(0, 1);
+    fixture.failNext('managedClusters.createOrUpdate', {
+      kind: 'failLate',
+      error: new ArmError(500, 'InternalOperationError', 'No.'),
+    });
+    await expect(fixture.finish(runSteps(identity, { dryRun: false }))).rejects.toThrow('failed: No.');
+    const found = (cluster: ManagedCluster): readonly string[] =>
+      checkCluster(cluster, 'self-hosted')
+        .filter(({ state }) => state !== 'ok')
+        .map(({ state, name }) => `${state} ${name}`);
+    const cluster = await fixture.finish(readCluster(arm, context.name));
+    expect(found(cluster)).toEqual(['warning last operation']);
+    const busy = { ...cluster, properties: { ...cluster.properties, provisioningState: 'Updating' } };
+    expect(found(busy)).toEqual(['error provisioning state']);
+    await fixture.finish(runSteps(identity, { dryRun: false }));
+  });
+
+  it('are preceded by a wait for what a command that was killed has begun', async () => {
+    const cluster = await fixture.finish(readCluster(arm, context.name));
+    const { rest } = fixture.clients();
+    await rest.begin({
+      method: 'PUT',
+      path: cluster.id,
+      apiVersion: '2025-05-01',
+      body: { ...cluster, tags: { a: 'b' } },
+    });
+    const waited: string[] = [];
+    const { clock } = fixture;
+    const onWait = (what: string, state: string): number => waited.push(`${what} is ${state}`);
+    await fixture.finish(settle({ arm, clock, name: context.name, timeout: 600_000, onWait }));
+    expect(waited).toEqual(['the cluster is Updating']);
+    expect((await fixture.finish(readCluster(arm, context.name))).properties.provisioningState).toBe('Succeeded');
+  });
+
   it('refuse for node auto-provisioning what AKS would refuse', async () => {
     const cluster = await fixture.finish(readCluster(arm, context.name));
     const refused = (properties: object, sideBySide = false): readonly string[] =>
@@ -196,7 +232,7 @@ describe('disabling', () => {
     await fixture.kube.create(Kinds.Node, node);
     const progress: string[][] = [];
     const steps = disableSteps(context, { ...options(), onProgress: (nodes) => progress.push([...nodes]) });
-    await expect(fixture.finish(runSteps(steps, { dryRun: false }))).rejects.toThrow('1 nodes are left after 10 s: n1');
+    await expect(fixture.finish(runSteps(steps, { dryRun: false }))).rejects.toThrow('1 node is left after 10 s: n1');
     expect(progress).toEqual([['n1']]);
     const pools = (await fixture.kube.list(Kinds.NodePool)).items;
     expect(pools.map(({ spec }) => [spec.limits?.['cpu'], spec.template.spec.taints?.at(-1)?.key])).toEqual([
@@ -235,6 +271,27 @@ describe('disabling', () => {
     expect(await specs()).not.toEqual(before);
     await enable();
     expect(await specs()).toEqual(before);
+  });
+
+  it('leaves what another cluster of the resource group needs', async () => {
+    await enable();
+    const other = { ...context.name, name: 'other' };
+    const credential = { issuer: 'https://issuer.example/', subject: 'system:serviceaccount:kube-system:nodewright' };
+    await fixture.finish(
+      arm.put(federationId(other), '2023-01-31', { properties: { ...credential, audiences: ['a'] } }),
+    );
+    await fixture.finish(runSteps(disableSteps(context, options()), { dryRun: false }));
+    expect(await fixture.finish(readIdentity(arm, context.name))).toBeDefined();
+    expect(await fixture.finish(arm.get(federationId(context.name), '2023-01-31'))).toBeUndefined();
+    expect((await assignments()).map(({ properties }) => properties.scope)).toEqual([
+      `/subscriptions/${fixture.arm.subscriptionId}`,
+    ]);
+    expect(statesOf(await fixture.finish(runSteps(disableSteps(context, options()), { dryRun: false })))).toEqual([
+      'done',
+    ]);
+    await fixture.finish(arm.remove(federationId(other), '2023-01-31'));
+    await fixture.finish(runSteps(disableSteps(context, options()), { dryRun: false }));
+    expect(await fixture.finish(readIdentity(arm, context.name))).toBeUndefined();
   });
 
   it('adds fixed nodes for the pods when asked', async () => {

@@ -1,4 +1,5 @@
 /** An AKS cluster as ARM shows it, and changes of it. */
+import type { Clock } from '../clock/clock.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import { ApiVersions, type ArmPort } from './armPort.ts';
 
@@ -10,6 +11,7 @@ export interface ClusterName {
 
 export interface AgentPool {
   readonly name: string;
+  readonly provisioningState?: string;
   readonly mode?: string;
   readonly osType?: string;
   readonly count?: number;
@@ -81,6 +83,42 @@ export async function readCluster(arm: ArmPort, name: ClusterName): Promise<Mana
   const cluster = await arm.get<ManagedCluster>(clusterId(name), ApiVersions.cluster);
   if (cluster === undefined) throw new NodewrightError('NoSuchCluster', { ...name });
   return cluster;
+}
+
+/** Whether no operation is under way. AKS takes changes of a cluster whose last operation failed: they repair it. */
+export const isSettled = (provisioningState: string): boolean =>
+  ['Succeeded', 'Failed', 'Canceled'].includes(provisioningState);
+
+export interface SettleOptions {
+  readonly arm: ArmPort;
+  readonly clock: Clock;
+  readonly name: ClusterName;
+  /** Milliseconds; after them, Azure says what it thinks of another change. */
+  readonly timeout: number;
+  readonly onWait: (what: string, state: string) => void;
+}
+
+const LOOK_AGAIN = 2_000;
+
+/** Waits for what another command, or one that was killed, has begun: AKS makes one change of a cluster at a time. */
+export async function settle({ arm, clock, name, timeout, onWait }: SettleOptions): Promise<void> {
+  const deadline = clock.now() + timeout;
+  let told = '';
+  for (;;) {
+    const { properties } = await readCluster(arm, name);
+    const states = [
+      { what: 'the cluster', state: properties.provisioningState ?? '' },
+      ...(properties.agentPoolProfiles ?? []).map((pool) => ({
+        what: `the node pool ${pool.name}`,
+        state: pool.provisioningState ?? 'Succeeded',
+      })),
+    ];
+    const busy = states.find(({ state }) => !isSettled(state));
+    if (busy === undefined || clock.now() >= deadline) return;
+    if (told !== busy.what) onWait(busy.what, busy.state);
+    told = busy.what;
+    await clock.sleep(LOOK_AGAIN);
+  }
 }
 
 /** AKS takes a cluster as a whole: what is not in the body would be reset. */

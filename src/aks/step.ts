@@ -56,7 +56,9 @@ export async function runSteps(steps: readonly Step[], { dryRun, onRecord }: Run
     } catch (error) {
       note(step, 'failed', messageOf(error));
       await undo(made, note);
-      throw new NodewrightError('StepFailed', { step: step.name, problem: messageOf(error) }, { cause: error });
+      const known = error instanceof NodewrightError ? { remedy: error.remedy } : {};
+      const data = { step: step.name, problem: messageOf(error), ...known };
+      throw new NodewrightError('StepFailed', data, { cause: error });
     }
   }
   return records;

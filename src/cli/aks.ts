@@ -1,5 +1,6 @@
 /** `nodewright aks`: brings nodewright into an AKS cluster, takes it out again, and says how it stands. */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import type { OpenedAks } from './compose/aks.ts';
 import type { CheckResult } from '../aks/checks.ts';
 import type { AksStatus } from '../aks/status.ts';
 import type { Step, StepRecord } from '../aks/step.ts';
@@ -66,7 +67,9 @@ export function aksCommand(): Command {
         )
         .option('--managed', "turn on AKS's own node auto-provisioning instead", false)
         .addOption(
-          new Option('--image <image>', 'where your build of nodewright is: repository[:tag]').conflicts('managed'),
+          new Option('--image <image>', 'where your build of nodewright is: repository[:tag]')
+            .argParser(parseName)
+            .conflicts('managed'),
         )
         .addOption(
           new Option('--default-pools <pools>', 'whether to create default NodePools')
@@ -98,8 +101,8 @@ export function aksCommand(): Command {
 
 export function withClusterName(command: Command): Command {
   return command
-    .requiredOption('-g, --resource-group <group>', 'resource group of the cluster')
-    .requiredOption('-n, --name <name>', 'name of the cluster')
+    .requiredOption('-g, --resource-group <group>', 'resource group of the cluster', parseName)
+    .requiredOption('-n, --name <name>', 'name of the cluster', parseName)
     .option('--subscription <id>', 'subscription of the cluster; without it, AZURE_SUBSCRIPTION_ID')
     .option('--state-dir <path>', 'of a local world: look there instead of in Azure')
     .option('--kubeconfig <file>', 'how to reach the cluster; without it, as Azure says')
@@ -114,6 +117,12 @@ export function withChangeFlags(command: Command): Command {
         .default(30 * 60_000, '30m')
         .argParser(parseDuration),
     );
+}
+
+/** What a variable of the shell gives that is not set. */
+export function parseName(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It is empty.');
+  return text;
 }
 
 function parseDuration(text: string): number {
@@ -148,11 +157,21 @@ function failOn(results: readonly CheckResult[]): void {
   if (problems.length > 0) throw new NodewrightError('ClusterUnfit', { problems });
 }
 
+/** A dry run changes nothing, and need not wait. */
+export async function openForChange(flags: ChangeFlags): Promise<OpenedAks> {
+  const { openAks } = await import('./compose/aks.ts');
+  const opened = await openAks(flags);
+  if (!flags.dryRun) {
+    await opened.settle(flags.timeout, (what, state) => console.error(`waiting: ${what} is ${state}`));
+  }
+  return opened;
+}
+
 async function enable(flags: EnableFlags): Promise<void> {
-  const { openAks, enableSteps, managedSteps, enableOptions } = await import('./compose/aks.ts');
+  const { enableSteps, managedSteps, enableOptions } = await import('./compose/aks.ts');
   const { managed, image, defaultPools, timeout } = flags;
   if (!managed && image === undefined) throw new NodewrightError('NoImage', {});
-  const opened = await openAks(flags);
+  const opened = await openForChange(flags);
   failOn(await opened.check(managed ? 'managed' : 'self-hosted'));
   const aks = await opened.context();
   const steps = managed
@@ -162,9 +181,9 @@ async function enable(flags: EnableFlags): Promise<void> {
 }
 
 async function disable(flags: DisableFlags): Promise<void> {
-  const { openAks, disableSteps, chartObjects } = await import('./compose/aks.ts');
+  const { disableSteps, chartObjects } = await import('./compose/aks.ts');
   const { drain, keepIdentity, timeout, addPool, output } = flags;
-  const { context } = await openAks(flags);
+  const { context } = await openForChange(flags);
   const steps = disableSteps(await context(), {
     drain,
     keepIdentity,
@@ -172,7 +191,7 @@ async function disable(flags: DisableFlags): Promise<void> {
     objects: chartObjects(),
     ...(addPool && { fixedPool: addPool }),
     ...(output === 'table' && {
-      onProgress: (nodes) => console.log(`  ${nodes.length} nodes left: ${nodes.slice(0, 5).join(', ')}`),
+      onProgress: (nodes) => console.log(`  ${nodes.length} of its nodes left: ${nodes.slice(0, 5).join(', ')}`),
     }),
   });
   await carryOut(steps, flags);

@@ -6,7 +6,16 @@ import { changeText } from '../convert/change.ts';
 import { convertAutoscaler } from '../convert/clusterAutoscaler.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import { messageOf } from '../errors/thrown.ts';
-import { carryOut, poolOption, withChangeFlags, withClusterName, type AksFlags, type FixedPool } from './aks.ts';
+import {
+  carryOut,
+  openForChange,
+  poolOption,
+  withChangeFlags,
+  withClusterName,
+  type AksFlags,
+  type FixedPool,
+  parseName,
+} from './aks.ts';
 import { readSources } from './readSources.ts';
 
 export function migrateCommand(): Command {
@@ -21,7 +30,7 @@ export function migrateCommand(): Command {
           'Replaces a self-hosted Karpenter by nodewright, in place: its settings, identity, pools, claims and nodes stay. ' +
             'When a step fails, Karpenter runs again.',
         )
-        .requiredOption('--image <image>', 'where your build of nodewright is: repository[:tag]')
+        .requiredOption('--image <image>', 'where your build of nodewright is: repository[:tag]', parseName)
         .action(fromKarpenter),
     )
     .addCommand(
@@ -38,7 +47,7 @@ export function migrateCommand(): Command {
           'Replaces node auto-provisioning by AKS by a nodewright of your own. AKS allows it only when no node is left, so ' +
             'that every node is drained: it is refused where pods would lose data. Pools, classes and limits stay.',
         )
-        .requiredOption('--image <image>', 'where your build of nodewright is: repository[:tag]')
+        .requiredOption('--image <image>', 'where your build of nodewright is: repository[:tag]', parseName)
         .addOption(poolOption())
         .option('--drain', 'delete NodeClaims, so that nodes drain whether or not their pods have another place', false)
         .option('--delete-emptydir-data', 'accept that pods lose what they keep in emptyDir volumes', false)
@@ -76,16 +85,16 @@ function parseCount(text: string): number {
 type MigrationFlags = AksFlags & { readonly dryRun: boolean; readonly timeout: number };
 
 async function fromKarpenter(flags: MigrationFlags & { readonly image: string }): Promise<void> {
-  const { openAks, fromKarpenterSteps, enableOptions } = await import('./compose/aks.ts');
+  const { fromKarpenterSteps, enableOptions } = await import('./compose/aks.ts');
   const { image, timeout } = flags;
-  const { context } = await openAks(flags);
+  const { context } = await openForChange(flags);
   const options = enableOptions({ image, defaultNodePools: 'None', timeout });
   await carryOut(await fromKarpenterSteps(await context(), options), flags);
 }
 
 async function toManaged(flags: MigrationFlags): Promise<void> {
-  const { openAks, toManagedSteps } = await import('./compose/aks.ts');
-  const { context } = await openAks(flags);
+  const { toManagedSteps } = await import('./compose/aks.ts');
+  const { context } = await openForChange(flags);
   await carryOut(await toManagedSteps(await context()), flags);
 }
 
@@ -97,9 +106,9 @@ interface SelfHostedFlags extends MigrationFlags {
 }
 
 async function toSelfHosted(flags: SelfHostedFlags): Promise<void> {
-  const { openAks, toSelfHostedSteps, enableOptions, chartObjects } = await import('./compose/aks.ts');
+  const { toSelfHostedSteps, enableOptions, chartObjects } = await import('./compose/aks.ts');
   const { image, timeout, addPool, drain, deleteEmptydirData } = flags;
-  const { context } = await openAks(flags);
+  const { context } = await openForChange(flags);
   const steps = await toSelfHostedSteps(await context(), {
     enable: enableOptions({ image, defaultNodePools: 'None', timeout }),
     disable: { drain, timeout, objects: chartObjects(), ...(addPool && { fixedPool: addPool }) },
@@ -117,9 +126,9 @@ interface WaveFlags extends MigrationFlags {
 }
 
 async function agentPools(flags: WaveFlags): Promise<void> {
-  const { openAks, waveSteps, backSteps } = await import('./compose/aks.ts');
+  const { waveSteps, backSteps } = await import('./compose/aks.ts');
   const { pool, nodes, waves, all, back, timeout } = flags;
-  const { context } = await openAks(flags);
+  const { context } = await openForChange(flags);
   const options = { pools: pool, nodesPerWave: nodes, waves: all ? Number.POSITIVE_INFINITY : waves, timeout };
   await carryOut(await (back ? backSteps : waveSteps)(await context(), options), flags);
 }

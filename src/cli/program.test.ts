@@ -105,6 +105,10 @@ describe('nodewright', () => {
       `nodewright: ${join(import.meta.dirname, '../../package.json')}: this is not a usable cluster: it is not what \`az aks show -o json\` prints; correct the cluster and run again [FileInvalid]\n`,
     ],
     [
+      ['aks', 'status', '-g', '', '-n', 'shop'],
+      "nodewright: option '-g, --resource-group <group>' argument '' is invalid. It is empty.\n",
+    ],
+    [
       ['migrate', 'cluster-autoscaler'],
       'nodewright: name a file with -f, or a cluster with --resource-group and --name\n',
     ],

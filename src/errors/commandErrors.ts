@@ -160,11 +160,11 @@ export const commandErrors = {
     remedy: () => 'do what `nodewright aks check` says of each',
     example: { problems: ['the network plugin is kubenet'] },
   }),
-  StepFailed: entry<{ readonly step: string; readonly problem: string }>({
+  StepFailed: entry<{ readonly step: string; readonly problem: string; readonly remedy?: string }>({
     exit: 'failure',
     about: 'A step of `nodewright aks` or `nodewright migrate` failed. What this run had made was taken back.',
     what: ({ step, problem }) => `the step ${step} failed: ${problem}`,
-    remedy: () => 'mend its cause and give the same command again: it goes on from what is there',
+    remedy: ({ remedy = 'mend its cause' }) => `${remedy}; the same command goes on from what is there`,
     example: { step: 'identity', problem: 'The client does not have authorization' },
   }),
   NotReadyInTime: entry<{ readonly what: string; readonly seconds: number }>({
@@ -177,8 +177,9 @@ export const commandErrors = {
   NodesLeft: entry<{ readonly nodes: readonly string[]; readonly seconds: number }>({
     exit: 'failure',
     about: 'Nodes of nodewright are still there when they should have been drained.',
-    what: ({ nodes, seconds }) => `${nodes.length} nodes are left after ${seconds} s: ${shortList(nodes)}`,
-    remedy: () => 'see what holds them with `nodewright explain node`, add capacity, and give the same command again',
+    what: ({ nodes, seconds }) =>
+      `${nodes.length === 1 ? '1 node is' : `${nodes.length} nodes are`} left after ${seconds} s: ${shortList(nodes)}`,
+    remedy: () => 'see what holds them with `nodewright explain node`, and add capacity (--add-pool) or give --drain',
     example: { nodes: ['aks-default-x1'], seconds: 1800 },
   }),
   PodsWait: entry<{ readonly pods: readonly string[]; readonly seconds: number }>({
@@ -186,7 +187,7 @@ export const commandErrors = {
     about:
       'Pods of nodes that `nodewright migrate agent-pools` took away find no place. Their pool has its nodes again.',
     what: ({ pods, seconds }) => `${pods.length} pods have no place after ${seconds} s: ${shortList(pods)}`,
-    remedy: () => 'see what keeps them with `nodewright explain pod`, and give the same command again',
+    remedy: () => 'see what keeps them with `nodewright explain pod`',
     example: { pods: ['default/web-1'], seconds: 1800 },
   }),
   DataWouldBeLost: entry<{ readonly pods: readonly string[] }>({

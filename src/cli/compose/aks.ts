@@ -9,7 +9,13 @@ import { checkCluster, type CheckResult } from '../../aks/checks.ts';
 import { armPort } from '../../aks/armPort.ts';
 import type { AksContext, EnableOptions } from '../../aks/enable.ts';
 import { RELEASE } from '../../aks/installSteps.ts';
-import { allowsSideBySide, readCluster, readKubeconfig, type ManagedCluster } from '../../aks/managedCluster.ts';
+import {
+  allowsSideBySide,
+  readCluster,
+  readKubeconfig,
+  settle,
+  type ManagedCluster,
+} from '../../aks/managedCluster.ts';
 import { renderChart, type Manifest } from '../../aks/renderChart.ts';
 import { environmentAt } from '../../azure/azureEnvironment.ts';
 import { createAzureClients, type AzureClientsOptions } from '../../azure/clients.ts';
@@ -40,6 +46,8 @@ export interface AksAddress {
 
 export interface OpenedAks {
   readonly readCluster: () => Promise<ManagedCluster>;
+  /** Waits for operations under way, at most so many milliseconds. */
+  readonly settle: (timeout: number, onWait: (what: string, state: string) => void) => Promise<void>;
   /** Looks whether the cluster is fit for it. */
   readonly check: (kind: 'self-hosted' | 'managed') => Promise<readonly CheckResult[]>;
   /** Connects to the API server, too. */
@@ -54,6 +62,7 @@ export async function openAks(address: AksAddress): Promise<OpenedAks> {
   const name = { subscriptionId: cloud.subscriptionId, resourceGroup: address.resourceGroup, name: address.name };
   return {
     readCluster: () => readCluster(arm, name),
+    settle: (timeout, onWait) => settle({ arm, clock, name, timeout, onWait }),
     check: async (kind) => {
       const cluster = await readCluster(arm, name);
       return checkCluster(cluster, kind, { sideBySide: kind === 'managed' && (await allowsSideBySide(arm, name)) });
