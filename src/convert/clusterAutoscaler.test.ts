@@ -41,7 +41,11 @@ const cluster = {
 /** As `az aks show` prints it: no `properties`, names in camel case. */
 const asAzPrints = {
   location: cluster.location,
-  ...cluster.properties,
+  agentPoolProfiles: cluster.properties.agentPoolProfiles.map((pool) =>
+    Object.fromEntries(
+      Object.entries(pool).map(([key, value]) => [key.replace(/GB$/, 'Gb').replace(/SKU$/, 'Sku'), value]),
+    ),
+  ),
   autoScalerProfile: Object.fromEntries(
     Object.entries(cluster.properties.autoScalerProfile).map(([key, value]) => [
       key.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()),
@@ -142,6 +146,21 @@ describe('convertAutoscaler', () => {
   it('reads what the Azure CLI prints alike', () => {
     const options = { sideBySide: false };
     expect(convertAutoscaler(asAzPrints, options)).toEqual(convertAutoscaler(cluster, options));
+  });
+
+  it('carries over FIPS and lists settings of a pool that have no equivalent', () => {
+    const pool = {
+      ...{ name: 'apps', mode: 'User', enableAutoScaling: true, vmSize: 'Standard_D4s_v5', maxCount: 3 },
+      ...{ enableFips: true, enableNodePublicIp: true, enableUltraSsd: false, spotMaxPrice: 0.05 },
+      ...{ kubeletConfig: { cpuManagerPolicy: 'static' }, linuxOsConfig: null },
+    };
+    const { objects, changes } = convertAutoscaler({ agentPoolProfiles: [pool] }, { sideBySide: false });
+    expect(objects[0]).toMatchObject({ spec: { fipsMode: 'FIPS' } });
+    expect(changes.filter(({ outcome }) => outcome !== 'changed').map(changeText)).toEqual([
+      'dropped agentPool apps: kubeletConfig: {"cpuManagerPolicy":"static"} (write it as spec.kubelet of the AKSNodeClass)',
+      'dropped agentPool apps: enableNodePublicIP: true (nodes have no public address)',
+      'dropped agentPool apps: spotMaxPrice: 0.05 (spot nodes cost what Azure asks)',
+    ]);
   });
 
   it('keeps pods off new nodes while both run', () => {

@@ -147,6 +147,7 @@ function poolObjects(pool: JsonObject, context: PoolContext): JsonObject[] {
     metadata: { name },
     spec: classSpec(pool),
   };
+  noteLost(pool, note);
   return [nodeClass, nodePool(name, pool, context)];
 }
 
@@ -206,15 +207,47 @@ const OS_SKUS: Readonly<Record<string, string>> = {
   ubuntu2404: 'Ubuntu2404',
 };
 
+/** ARM writes `osDiskSizeGB` and `vnetSubnetID`, the Azure CLI `osDiskSizeGb` and `vnetSubnetId`. */
+function memberOf(pool: JsonObject, name: string): unknown {
+  const found = Object.keys(pool).find((key) => key.toLowerCase() === name.toLowerCase());
+  return found === undefined ? undefined : pool[found];
+}
+
+/** Settings of a pool that are not carried over, where they say something. */
+const LOST: Readonly<Record<string, string>> = {
+  kubeletConfig: 'write it as spec.kubelet of the AKSNodeClass',
+  linuxOSConfig: 'write it as spec.linuxOSConfig of the AKSNodeClass',
+  podSubnetID: 'pods have addresses of the overlay or of the subnet of their node',
+  enableNodePublicIP: 'nodes have no public address',
+  enableUltraSSD: 'require karpenter.azure.com/sku-storage-ultra-ssd-capable in the NodePool',
+  proximityPlacementGroupID: 'nodes are in no placement group',
+  hostGroupID: 'nodes are not on dedicated hosts',
+  capacityReservationGroupID: 'reservations are found without it',
+  gpuInstanceProfile: 'GPUs are not partitioned',
+};
+
+function noteLost(pool: JsonObject, note: Note): void {
+  for (const [field, why] of Object.entries(LOST)) {
+    const value = memberOf(pool, field);
+    if (value === undefined || value === null || value === false || value === '') continue;
+    note({ field, outcome: 'dropped', from: shown(value), why });
+  }
+  const price = Number(pool['spotMaxPrice'] ?? -1);
+  if (price > 0) {
+    note({ field: 'spotMaxPrice', outcome: 'dropped', from: String(price), why: 'spot nodes cost what Azure asks' });
+  }
+}
+
 function classSpec(pool: JsonObject): JsonObject {
-  const { osDiskSizeGB, maxPods, vnetSubnetID, tags } = pool;
+  const { maxPods, tags } = pool;
+  const osDiskSizeGB = memberOf(pool, 'osDiskSizeGB');
+  const vnetSubnetID = memberOf(pool, 'vnetSubnetID');
   return {
-    imageFamily: OS_SKUS[textOf(pool['osSKU'] ?? pool['osSku']).toLowerCase()] ?? 'Ubuntu',
+    imageFamily: OS_SKUS[textOf(memberOf(pool, 'osSKU')).toLowerCase()] ?? 'Ubuntu',
+    ...(memberOf(pool, 'enableFIPS') === true && { fipsMode: 'FIPS' }),
     ...(typeof osDiskSizeGB === 'number' && osDiskSizeGB >= 30 && { osDiskSizeGB: Math.min(osDiskSizeGB, 2048) }),
     ...(typeof maxPods === 'number' && maxPods >= 10 && { maxPods: Math.min(maxPods, 250) }),
-    ...(typeof (vnetSubnetID ?? pool['vnetSubnetId']) === 'string' && {
-      vnetSubnetID: vnetSubnetID ?? pool['vnetSubnetId'],
-    }),
+    ...(typeof vnetSubnetID === 'string' && { vnetSubnetID }),
     ...(pool['enableEncryptionAtHost'] === true && { security: { encryptionAtHost: true } }),
     ...(isJsonObject(tags) && Object.keys(tags).length > 0 && { tags }),
   };
