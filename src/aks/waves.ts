@@ -107,7 +107,9 @@ async function checkTaker({ kube, arm, name }: AksContext): Promise<void> {
     ...(runs ? [] : ['node auto-provisioning is off, and no nodewright runs in the cluster']),
     ...(isOpen ? [] : ['no NodePool may buy nodes']),
   ];
-  if (problems.length > 0) throw new NodewrightError('ClusterUnfit', { problems });
+  const remedy =
+    'turn it on with `nodewright aks enable`, and apply what `nodewright migrate cluster-autoscaler` prints';
+  if (problems.length > 0) throw new NodewrightError('ClusterUnfit', { problems, remedy });
 }
 
 async function chosen(

@@ -219,7 +219,7 @@ const LOST: Readonly<Record<string, string>> = {
   linuxOSConfig: 'write it as spec.linuxOSConfig of the AKSNodeClass',
   podSubnetID: 'pods have addresses of the overlay or of the subnet of their node',
   enableNodePublicIP: 'nodes have no public address',
-  enableUltraSSD: 'require karpenter.azure.com/sku-storage-ultra-ssd-capable in the NodePool',
+  enableUltraSSD: `require ${Labels.skuUltraSsd} In true in the NodePool`,
   proximityPlacementGroupID: 'nodes are in no placement group',
   hostGroupID: 'nodes are not on dedicated hosts',
   capacityReservationGroupID: 'reservations are found without it',

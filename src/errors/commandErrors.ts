@@ -153,11 +153,11 @@ export const commandErrors = {
     remedy: () => 'see `az aks list`, and set --subscription when it is in another one',
     example: { resourceGroup: 'shop', name: 'shop' },
   }),
-  ClusterUnfit: entry<{ readonly problems: readonly string[] }>({
+  ClusterUnfit: entry<{ readonly problems: readonly string[]; readonly remedy?: string }>({
     exit: 'failure',
     about: 'A cluster does not have what nodewright needs; `nodewright aks check` lists it.',
     what: ({ problems }) => `the cluster is not ready: ${problems.join('; ')}`,
-    remedy: () => 'do what `nodewright aks check` says of each',
+    remedy: ({ remedy = 'do what `nodewright aks check` says of each' }) => remedy,
     example: { problems: ['the network plugin is kubenet'] },
   }),
   StepFailed: entry<{ readonly step: string; readonly problem: string; readonly remedy?: string }>({
