@@ -150,9 +150,17 @@ describe('convertAutoscaler', () => {
 
   it('carries over FIPS and lists settings of a pool that have no equivalent', () => {
     const pool = {
-      ...{ name: 'apps', mode: 'User', enableAutoScaling: true, vmSize: 'Standard_D4s_v5', maxCount: 3 },
-      ...{ enableFips: true, enableNodePublicIp: true, enableUltraSsd: false, spotMaxPrice: 0.05 },
-      ...{ kubeletConfig: { cpuManagerPolicy: 'static' }, linuxOsConfig: null },
+      name: 'apps',
+      mode: 'User',
+      enableAutoScaling: true,
+      vmSize: 'Standard_D4s_v5',
+      maxCount: 3,
+      enableFips: true,
+      enableNodePublicIp: true,
+      enableUltraSsd: false,
+      spotMaxPrice: 0.05,
+      kubeletConfig: { cpuManagerPolicy: 'static' },
+      linuxOsConfig: null,
     };
     const { objects, changes } = convertAutoscaler({ agentPoolProfiles: [pool] }, { sideBySide: false });
     expect(objects[0]).toMatchObject({ spec: { fipsMode: 'FIPS' } });
