@@ -1,24 +1,22 @@
 import { expect, it } from 'vitest';
+import { kubeletDefaults } from '../../test/fixtures/azure/kubeletDefaults.ts';
 import { kubeletConfigOf } from './aksProfiles.ts';
 
 it('spells durations as Go does, and leaves out what says nothing', () => {
-  const kubelet = {
-    cpuManagerPolicy: 'none',
-    topologyManagerPolicy: 'none',
-    cpuCFSQuota: true,
-    cpuCFSQuotaPeriod: '1000ms',
-    containerLogMaxFiles: 5,
-    containerLogMaxSize: '50Mi',
-    allowedUnsafeSysctls: [],
-  } as const;
-  expect(
-    kubeletConfigOf({ imageFamily: 'Ubuntu', osDiskSizeGB: 128, kubelet: { ...kubelet, allowedUnsafeSysctls: [] } }),
-  ).toEqual({
+  const kubelet = { ...kubeletDefaults, cpuCFSQuotaPeriod: '1000ms', allowedUnsafeSysctls: [] };
+  expect(kubeletConfigOf({ imageFamily: 'Ubuntu', osDiskSizeGB: 128, kubelet })).toEqual({
     cpuManagerPolicy: 'none',
     topologyManagerPolicy: 'none',
     cpuCfsQuota: true,
     cpuCfsQuotaPeriod: '1s',
     containerLogMaxFiles: 5,
     containerLogMaxSizeMB: 50,
+  });
+});
+
+it('takes sizes with K, which the CRD allows', () => {
+  const kubelet = { ...kubeletDefaults, containerLogMaxSize: '20000K' };
+  expect(kubeletConfigOf({ imageFamily: 'Ubuntu', osDiskSizeGB: 128, kubelet })).toMatchObject({
+    containerLogMaxSizeMB: 19,
   });
 });

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { kubeletDefaults } from '../../test/fixtures/azure/kubeletDefaults.ts';
 import { AzureFixture } from '../../test/fixtures/azure/azureFixture.ts';
 import { Kinds } from '../api/kinds.ts';
 import type { AksNodeClass, AksNodeClassSpec } from '../api/kinds/aksNodeClass.ts';
@@ -196,6 +197,24 @@ describe('a field that the provision mode cannot honour', () => {
     expect(condition(refused, 'Ready')?.status).toBe('False');
     await fixture.restart({ provisionMode: 'bootstrappingclient', nodeBootstrappingServerUrl: 'https://x.invalid' });
     expect(condition(await fixture.reconcile(refused), 'Ready')?.status).toBe('True');
+  });
+});
+
+describe('settings that keep a kubelet from starting', () => {
+  it.each([
+    [{ cpuCFSQuotaPeriod: '2s' }, /cpuCFSQuotaPeriod 2s; it takes 1ms to 1s/],
+    [{ cpuCFSQuotaPeriod: 'soon' }, /cpuCFSQuotaPeriod soon/],
+    [{ imageGCHighThresholdPercent: 80 }, /above 80 % of the disk until 80 %/],
+    [{ imageGCLowThresholdPercent: 90 }, /above 85 % of the disk until 90 %/],
+  ])('are refused by a condition, where AKS does not judge them: %j', async (kubelet, message) => {
+    fixture = await AzureFixture.start();
+    const refused = await fixture.makeNodeClass('default', { kubelet: { ...kubeletDefaults, ...kubelet } });
+    expect(condition(refused, 'ValidationSucceeded')).toMatchObject({
+      status: 'False',
+      reason: 'KubeletSettingsInvalid',
+      message: expect.stringMatching(message) as string,
+    });
+    expect(condition(refused, 'Ready')?.status).toBe('False');
   });
 });
 

@@ -62,7 +62,7 @@ export function machineLabels(choice: Choice): LabelMap {
   return filterKeys(
     { ...wantedLabels(choice), ...offeringLabels(choice) },
     (key) =>
-      !below(domainOf(key), 'kubernetes.azure.com') &&
+      domainOf(key) !== 'kubernetes.azure.com' &&
       !LEGACY_LABELS.has(key) &&
       !KUBELET_LABELS.has(key) &&
       kubeletMaySet(key),

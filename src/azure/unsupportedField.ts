@@ -1,7 +1,11 @@
-/** What of a class its provision mode cannot honour: the class is refused rather than the field ignored. */
+/**
+ * What of a class its provision mode cannot honour: the class is refused rather than the field ignored, or nodes made
+ * that never join. Where AKS makes the nodes, it judges itself what it is asked for.
+ */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { ConditionCause } from '../ledger/conditionText.ts';
 import type { AzureSettings } from './azureSettings.ts';
+import { kubeletObjection } from './bootstrap/kubeletFlags.ts';
 
 export function unsupportedField(
   { spec }: AksNodeClass,
@@ -13,5 +17,5 @@ export function unsupportedField(
     ...(spec?.localDNS?.mode === 'Required' ? ['localDNS.mode Required'] : []),
     ...(spec?.artifactStreaming?.enabled === true ? ['artifactStreaming.enabled'] : []),
   ];
-  return fields.length === 0 ? undefined : { kind: 'fieldsUnsupported', fields, provisionMode };
+  return fields.length === 0 ? kubeletObjection(spec) : { kind: 'fieldsUnsupported', fields, provisionMode };
 }

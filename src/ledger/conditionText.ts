@@ -41,6 +41,8 @@ type NodeClassCause =
   | { readonly kind: 'subnetUnknown' | 'clusterUnchecked'; readonly problem: string }
   | { readonly kind: 'encryptionSetForbidden'; readonly name: string }
   | { readonly kind: 'servicesIpv6'; readonly dnsServiceIp: string }
+  | { readonly kind: 'cfsPeriodRefused'; readonly period: string }
+  | { readonly kind: 'imageThresholdsRefused'; readonly high: number; readonly low: number }
   | { readonly kind: 'fieldsUnsupported'; readonly fields: readonly string[]; readonly provisionMode: string };
 
 export interface ConditionText {
@@ -129,6 +131,16 @@ export function conditionText(cause: ConditionCause): ConditionText {
       return said(
         Reasons.unsupportedNetwork,
         `The cluster has IPv6 services (its DNS is at ${cause.dnsServiceIp}); nodes can be provisioned for IPv4 clusters only.`,
+      );
+    case 'cfsPeriodRefused':
+      return said(
+        Reasons.kubeletSettingsInvalid,
+        `The kubelet does not start with kubelet.cpuCFSQuotaPeriod ${cause.period}; it takes 1ms to 1s.`,
+      );
+    case 'imageThresholdsRefused':
+      return said(
+        Reasons.kubeletSettingsInvalid,
+        `The kubelet does not start when it is to remove images above ${cause.high} % of the disk until ${cause.low} % are used; set kubelet.imageGCLowThresholdPercent below kubelet.imageGCHighThresholdPercent.`,
       );
     case 'fieldsUnsupported':
       return said(

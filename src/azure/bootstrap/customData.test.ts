@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { kubeletDefaults } from '../../../test/fixtures/azure/kubeletDefaults.ts';
 import { clusterAccess } from '../../../test/fixtures/local/clusterAccess.ts';
 import type { AksNodeClassSpec } from '../../api/kinds/aksNodeClass.ts';
 import { readStartScript, type BootedFrom } from '../../local/kubelet/startScript.ts';
@@ -147,6 +148,35 @@ describe('the start-up script of a node', () => {
   });
 
   it.each([
+    ['1.29.9', '200ms', 'DisableKubeletCloudCredentialProviders=false,CustomCPUCFSQuotaPeriod=true'],
+    ['1.35.0', '200ms', 'CustomCPUCFSQuotaPeriod=true'],
+    ['1.36.3', '200ms', undefined],
+    ['1.35.0', '100ms', undefined],
+    ['1.35.0', '0.1s', undefined],
+    ['1.35.0', '0s', undefined],
+  ])('starts a kubelet of %s with a CPU quota period of %s', (kubernetesVersion, cpuCFSQuotaPeriod, gates) => {
+    const kubelet = { ...kubeletDefaults, cpuCFSQuotaPeriod };
+    const spec: AksNodeClassSpec = { imageFamily: 'Ubuntu', osDiskSizeGB: 128, kubelet };
+    const node = started(input({ kubernetesVersion, spec }));
+    if ('problem' in node) throw new Error(node.problem);
+    expect(node.flags.get('feature-gates')).toBe(gates);
+    expect(node.flags.get('cpu-cfs-quota-period')).toBe(cpuCFSQuotaPeriod === '200ms' ? '200ms' : undefined);
+  });
+
+  it('writes sizes with K as Kubernetes reads them', () => {
+    const spec: AksNodeClassSpec = {
+      imageFamily: 'Ubuntu',
+      osDiskSizeGB: 128,
+      kubelet: { ...kubeletDefaults, containerLogMaxSize: '20000K' },
+      linuxOSConfig: { swapFileSize: '1500000K' },
+    };
+    const variables = scriptVariables(input({ spec }));
+    expect(flagsOf(variables)).toContain('--container-log-max-size=20000k');
+    expect(variables).toMatchObject({ SWAP_FILE_SIZE_MB: '1431' });
+    expect(started(input({ spec }))).not.toHaveProperty('problem');
+  });
+
+  it.each([
     ['Standard_NC24ads_A100_v4', 'cuda-lts 580.159.04 20260629214430'],
     ['Standard_NC16as_T4_v3', 'cuda-lts 580.159.04 20260629214430'],
     ['Standard_NC6', 'cuda 470.82.01 20260629214430'],
@@ -248,6 +278,18 @@ describe('a node image', () => {
     expect(readStartScript(edited, HOST)).toEqual({ problem: `${name} is wrong` });
     const removed = script.replace(new RegExp(`^${name}='.*'\n`, 'm'), '');
     expect(readStartScript(removed, HOST)).toEqual({ problem: `${name} is not set` });
+  });
+
+  it.each([
+    ['--cpu-cfs-quota-period=200ms'],
+    ['--cpu-cfs-quota-period=2s --feature-gates=CustomCPUCFSQuotaPeriod=true'],
+    ['--container-log-max-size=500K'],
+    ['--image-gc-low-threshold=90'],
+  ])('does not join with values that its kubelet refuses: %s', (more) => {
+    const edited = script
+      .replace("KUBELET_FLAGS='", `KUBELET_FLAGS='${more} `)
+      .replace(/ --image-gc-low-threshold=80/, more.includes('gc-low') ? '' : '$&');
+    expect(readStartScript(edited, HOST)).toEqual({ problem: 'KUBELET_FLAGS is wrong' });
   });
 
   it('does not join with flags that its kubelet has dropped, or without being started', () => {

@@ -1,15 +1,23 @@
 /** The kubelet's command line, by Kubernetes version, class and instance type. */
+import type { AksNodeClassSpec } from '../../api/kinds/aksNodeClass.ts';
 import { EVICTION_HARD, kubeReservedMebibytes, kubeReservedMillicores } from '../../catalogue/overhead.ts';
+import type { ConditionCause } from '../../ledger/conditionText.ts';
+import { Duration } from '../../units/duration.ts';
 import { atLeastMinor } from '../images.ts';
 import { formatTaint, type BootstrapInput } from './bootstrapInput.ts';
 import { pauseImage } from './containerdConfig.ts';
+import { kubernetesQuantity } from './linuxSettings.ts';
 
 export type KubeletFlags = Readonly<Record<string, string>>;
 
 const CREDENTIAL_PROVIDER = '/var/lib/kubelet/credential-provider';
 const CLOUD_CONFIG = '/etc/kubernetes/azure.json';
-/** The kubelet's own, which the CRD writes into every class that sets anything of the kubelet. */
-const DEFAULT_CFS_PERIOD = '100ms';
+/** The kubelet's own, which the CRD writes into every class that sets anything of the kubelet. In milliseconds. */
+const DEFAULT_CFS_PERIOD = 100;
+const LEAST_CFS_PERIOD = 1;
+const LONGEST_CFS_PERIOD = 1_000;
+const IMAGE_GC_HIGH = 85;
+const IMAGE_GC_LOW = 80;
 const CIPHER_SUITES: readonly string[] = [
   'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
   'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
@@ -34,8 +42,8 @@ const BASE: KubeletFlags = {
   'enforce-node-allocatable': 'pods',
   'event-qps': '0',
   'eviction-hard': `${EVICTION_HARD},nodefs.inodesFree<5%`,
-  'image-gc-high-threshold': '85',
-  'image-gc-low-threshold': '80',
+  'image-gc-high-threshold': String(IMAGE_GC_HIGH),
+  'image-gc-low-threshold': String(IMAGE_GC_LOW),
   kubeconfig: '/var/lib/kubelet/kubeconfig',
   'node-status-update-frequency': '10s',
   'pod-manifest-path': '/etc/kubernetes/manifests',
@@ -56,6 +64,7 @@ export function kubeletFlags(input: BootstrapInput): KubeletFlags {
   return {
     ...BASE,
     ...versionFlags(input),
+    'feature-gates': featureGates(input).join(','),
     'cluster-dns': settings.dnsServiceIp,
     'kube-reserved': `cpu=${kubeReservedMillicores(shape.cpus)}m,memory=${kubeReservedMebibytes(shape.memoryGiB)}Mi`,
     'max-pods': String(shape.maxPods),
@@ -81,26 +90,50 @@ function versionFlags({ settings, kubernetesVersion }: BootstrapInput): KubeletF
           'image-credential-provider-bin-dir': CREDENTIAL_PROVIDER,
           'image-credential-provider-config': `${CREDENTIAL_PROVIDER}-config.yaml`,
         }
-      : {
-          'azure-container-registry-config': CLOUD_CONFIG,
-          'feature-gates': 'DisableKubeletCloudCredentialProviders=false',
-        }),
+      : { 'azure-container-registry-config': CLOUD_CONFIG }),
     ...(from(31) ? {} : { 'keep-terminated-pod-volumes': 'false' }),
     ...(from(34) ? {} : { 'cloud-config': CLOUD_CONFIG }),
     ...(from(35) ? {} : { 'pod-infra-container-image': pauseImage(settings.environment.registry) }),
   };
 }
 
+/** What a kubelet of this version does only when it is told to. */
+function featureGates({ spec, kubernetesVersion }: BootstrapInput): readonly string[] {
+  const from = (minor: number): boolean => atLeastMinor(kubernetesVersion, minor);
+  return [
+    ...(from(30) ? [] : ['DisableKubeletCloudCredentialProviders=false']),
+    // Without it the kubelet does not start with another period than its own.
+    ...(from(36) || cfsPeriod(spec) === undefined ? [] : ['CustomCPUCFSQuotaPeriod=true']),
+  ];
+}
+
+/** In milliseconds; undefined where the class leaves it to the kubelet, not a number where it cannot be read. */
+function cfsPeriod(spec: AksNodeClassSpec | undefined): number | undefined {
+  const text = spec?.kubelet?.cpuCFSQuotaPeriod;
+  const period = text === undefined ? 0 : (Duration.tryParse(text)?.milliseconds ?? Number.NaN);
+  return period === 0 || period === DEFAULT_CFS_PERIOD ? undefined : period;
+}
+
+/** What of the class keeps a kubelet from starting; the CRD allows it. */
+export function kubeletObjection(spec: AksNodeClassSpec | undefined): ConditionCause | undefined {
+  const { imageGCHighThresholdPercent: high = IMAGE_GC_HIGH, imageGCLowThresholdPercent: low = IMAGE_GC_LOW } =
+    spec?.kubelet ?? {};
+  if (low >= high) return { kind: 'imageThresholdsRefused', high, low };
+  const period = cfsPeriod(spec);
+  if (period === undefined || (period >= LEAST_CFS_PERIOD && period <= LONGEST_CFS_PERIOD)) return undefined;
+  return { kind: 'cfsPeriodRefused', period: spec?.kubelet?.cpuCFSQuotaPeriod ?? '' };
+}
+
 function classFlags({ spec }: BootstrapInput): KubeletFlags {
   const kubelet = spec?.kubelet;
   if (kubelet === undefined) return {};
-  const { cpuCFSQuotaPeriod: period } = kubelet;
+  const { containerLogMaxSize: logSize } = kubelet;
   const flags: Readonly<Record<string, string | number | boolean | undefined>> = {
     'allowed-unsafe-sysctls': kubelet.allowedUnsafeSysctls?.join(','),
     'container-log-max-files': kubelet.containerLogMaxFiles,
-    'container-log-max-size': kubelet.containerLogMaxSize,
+    'container-log-max-size': logSize === undefined ? undefined : kubernetesQuantity(logSize),
     'cpu-cfs-quota': kubelet.cpuCFSQuota,
-    'cpu-cfs-quota-period': period === DEFAULT_CFS_PERIOD ? undefined : period,
+    'cpu-cfs-quota-period': cfsPeriod(spec) === undefined ? undefined : kubelet.cpuCFSQuotaPeriod,
     'cpu-manager-policy': kubelet.cpuManagerPolicy,
     'fail-swap-on': kubelet.failSwapOn,
     'image-gc-high-threshold': kubelet.imageGCHighThresholdPercent,

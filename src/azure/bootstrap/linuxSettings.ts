@@ -79,6 +79,11 @@ export function linuxVariables(config: LinuxConfig | undefined): Readonly<Record
 }
 
 /** To the nearest MiB. */
-export function mebibytes(quantity: string): number {
-  return Math.round(Quantity.parse(quantity).value() / MEBI);
+export function mebibytes(size: string): number {
+  return Math.round(Quantity.parse(kubernetesQuantity(size)).value() / MEBI);
+}
+
+/** The CRD takes sizes with `K`, which Kubernetes writes as `k` and does not read otherwise. */
+export function kubernetesQuantity(size: string): string {
+  return size.replace(/K$/, 'k');
 }

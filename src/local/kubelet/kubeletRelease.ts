@@ -1,4 +1,7 @@
-/** The flags that a kubelet of a minor version knows, as far as AKS nodes use them. */
+/** The flags that a kubelet of a minor version knows, and the values that it takes, as far as AKS nodes use them. */
+import { Duration } from '../../units/duration.ts';
+import { Quantity } from '../../units/quantity.ts';
+
 const FLAGS: ReadonlySet<string> = new Set(
   `address allowed-unsafe-sysctls anonymous-auth authentication-token-webhook authorization-mode cgroups-per-qos
    client-ca-file cloud-provider cluster-dns cluster-domain container-log-max-files container-log-max-size cpu-cfs-quota
@@ -18,4 +21,30 @@ const REMOVED: ReadonlyMap<string, number> = new Map([
 
 export function isKubeletFlag(name: string, minor: number): boolean {
   return FLAGS.has(name) || minor < (REMOVED.get(name) ?? 0);
+}
+
+const SECOND = 1_000;
+/** The kubelet's own period of CPU quotas, in milliseconds. */
+const CFS_PERIOD = 100;
+/** From this minor version on kubelets take other periods without a feature gate. */
+const ANY_PERIOD = 36;
+const PERIOD_GATE = 'CustomCPUCFSQuotaPeriod=true';
+
+/** Whether a kubelet starts with the values of these flags: it checks them before it does anything else. */
+export function takesValues(flags: ReadonlyMap<string, string>, minor: number): boolean {
+  const percent = (name: string): number => Number(flags.get(name));
+  const logSize = flags.get('container-log-max-size');
+  return (
+    !(percent('image-gc-low-threshold') >= percent('image-gc-high-threshold')) &&
+    (logSize === undefined || Quantity.tryParse(logSize) !== undefined) &&
+    takesPeriod(flags, minor)
+  );
+}
+
+function takesPeriod(flags: ReadonlyMap<string, string>, minor: number): boolean {
+  const text = flags.get('cpu-cfs-quota-period');
+  if (text === undefined) return true;
+  const period = Duration.tryParse(text)?.milliseconds ?? 0;
+  const isFree = minor >= ANY_PERIOD || (flags.get('feature-gates') ?? '').split(',').includes(PERIOD_GATE);
+  return isFree ? period >= 1 && period <= SECOND : period === CFS_PERIOD;
 }

@@ -2,7 +2,7 @@
  * What the provisioning code of an AKS node image does with the script of a VM: it reads its variables and starts a
  * kubelet, or fails. The names and rules are those of the image, not of whatever wrote the script.
  */
-import { isKubeletFlag } from './kubeletRelease.ts';
+import { isKubeletFlag, takesValues } from './kubeletRelease.ts';
 
 export interface BootedFrom {
   readonly location: string;
@@ -158,7 +158,7 @@ export function readPairs(text: string): Readonly<Record<string, string>> {
   );
 }
 
-/** A kubelet exits at a flag that its release does not know, and joins nothing without these. */
+/** A kubelet exits at a flag that its release does not know or at a value that it refuses, and joins nothing without these. */
 function startsKubelet(flags: ReadonlyMap<string, string>, minor: number): boolean {
   const needed: Readonly<Record<string, RegExp>> = {
     kubeconfig: /^\/var\/lib\/kubelet\/kubeconfig$/,
@@ -172,7 +172,11 @@ function startsKubelet(flags: ReadonlyMap<string, string>, minor: number): boole
     'rotate-certificates': /^true$/,
   };
   const known = [...flags.keys()].every((name) => isKubeletFlag(name, minor));
-  return known && Object.entries(needed).every(([name, pattern]) => pattern.test(flags.get(name) ?? ''));
+  return (
+    known &&
+    takesValues(flags, minor) &&
+    Object.entries(needed).every(([name, pattern]) => pattern.test(flags.get(name) ?? ''))
+  );
 }
 
 function isContainerdConfig(content: string, variables: Variables): boolean {
