@@ -14,6 +14,7 @@ import { textAt } from './apiserver/fields.ts';
 import { ciliumTaintController } from './aks/ciliumTaint.ts';
 import { isBootstrapToken } from './aks/bootstrapTokens.ts';
 import { drainNode } from './aks/drainNode.ts';
+import { markNodes, type MarkOptions } from './aks/markNodes.ts';
 import type { NodeProvisioningUse } from './arm/containerservice/nodeProvisioning.ts';
 import type { CredentialNames } from './arm/containerservice/clusterCredentials.ts';
 import type { LocalArm } from './arm/localArm.ts';
@@ -176,6 +177,11 @@ export class LocalCluster {
   /** Empties a node that AKS is about to remove; says what keeps it when it cannot. */
   drain(node: string): Promise<string | undefined> {
     return drainNode({ kube: this.kube, clock: this.clock, node });
+  }
+
+  /** Gives the nodes of an agent pool its labels and taints. */
+  mark(pool: string, change: Pick<MarkOptions, 'before' | 'after'>): Promise<void> {
+    return markNodes({ kube: this.kube, pool, ...change });
   }
 
   /** What of node auto-provisioning is in it. */

@@ -62,6 +62,7 @@ export class LocalWorld {
         kubeconfig: (cluster, names) => this.clusterOf(cluster)?.kubeconfig(names),
         provisioningUse: (cluster) => this.clusterOf(cluster)?.provisioningUse(),
         drainNode: async (cluster, node) => this.clusterOf(cluster)?.drain(node),
+        markNodes: async (cluster, pool, change) => this.clusterOf(cluster)?.mark(pool, change),
         ...(wallClock && { tokenClock: wallClock }),
         ...(location && { location }),
         ...(armDurations && { durations: armDurations }),

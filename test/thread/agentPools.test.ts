@@ -128,6 +128,29 @@ describe('an agent pool', { timeout: 120_000 }, () => {
     expect(await state()).toBe('Succeeded');
   });
 
+  it('brings its labels and taints to the nodes that it has, and takes away those that it had', async () => {
+    const before = await names();
+    const marks = async () =>
+      (await nodes()).map(({ metadata, spec }) => [metadata.labels?.['team'], spec?.taints?.map(({ key }) => key)]);
+    const [first = ''] = before;
+    const body = { spec: { taints: [{ key: 'mine', effect: 'NoSchedule' }] } };
+    await world.kube.patch(Kinds.Node, { name: first }, { type: 'merge', body });
+    const nodeTaints = ['autoscaling.azure.com/cas-block=true:NoSchedule'];
+    await send('PUT', '/agentPools/pool', { properties: { nodeLabels: { team: 'a' }, nodeTaints } });
+    await clock.advance(MINUTE);
+    expect(await marks()).toEqual([
+      ['a', ['mine', 'autoscaling.azure.com/cas-block']],
+      ['a', ['autoscaling.azure.com/cas-block']],
+    ]);
+    await send('PUT', '/agentPools/pool', { properties: { nodeLabels: {}, nodeTaints: [] } });
+    await clock.advance(MINUTE);
+    expect(await marks()).toEqual([
+      [undefined, ['mine']],
+      [undefined, undefined],
+    ]);
+    expect(await names()).toEqual(before);
+  });
+
   it('keeps its node image until that is upgraded', async () => {
     const images = async () =>
       (await nodes()).map(({ metadata }) => metadata.labels?.['kubernetes.azure.com/node-image-version']);

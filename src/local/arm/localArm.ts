@@ -12,7 +12,7 @@ import type { NodeProvisioningUse } from './containerservice/nodeProvisioning.ts
 import { managedClusterOf, type ManagedCluster } from './containerservice/managedCluster.ts';
 import { MAINTENANCE_KIND } from './containerservice/maintenanceConfigurations.ts';
 import { AGENT_POOLS, MANAGED_CLUSTERS } from './containerservice/managedClusters.ts';
-import type { DrainNode } from './containerservice/poolRollouts.ts';
+import type { DrainNode, MarkNodes } from './containerservice/poolRollouts.ts';
 import type { CredentialNames } from './containerservice/clusterCredentials.ts';
 import type { SkuRestriction } from './compute/skus.ts';
 import type { QuotaLimits } from './compute/usages.ts';
@@ -49,6 +49,8 @@ export interface LocalArmOptions {
   readonly provisioningUse?: (cluster: ClusterName) => NodeProvisioningUse | undefined;
   /** Empties a node of a cluster before AKS removes it; absent: nodes go as they are. */
   readonly drainNode?: DrainNode;
+  /** Brings labels and taints of an agent pool to its nodes; absent: only new nodes have them. */
+  readonly markNodes?: MarkNodes;
   /** The clock of clients in other processes, by which tokens last: `clock` unless that runs fast. */
   readonly tokenClock?: Clock;
   readonly durations?: Partial<ArmDurations>;
@@ -130,6 +132,7 @@ export class LocalArm {
       restrictions: options.restrictions ?? [],
       provisioningUse: (cluster) => options.provisioningUse?.(cluster),
       drainNode: async (cluster, node) => options.drainNode?.(cluster, node),
+      markNodes: async (cluster, pool, change) => options.markNodes?.(cluster, pool, change),
       tokenClock: options.tokenClock ?? clock,
       clusterCredentials: { kubeconfig: (cluster, names) => options.kubeconfig?.(cluster, names) },
     });

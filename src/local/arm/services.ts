@@ -17,7 +17,7 @@ import { clusterKinds, MANAGED_CLUSTERS } from './containerservice/managedCluste
 import type { NodeProvisioningUse } from './containerservice/nodeProvisioning.ts';
 import { nodeBootstrappingRoutes } from './containerservice/nodeBootstrapping.ts';
 import { LocalClusters } from './containerservice/localClusters.ts';
-import { PoolRollouts, type DrainNode } from './containerservice/poolRollouts.ts';
+import { PoolRollouts, type DrainNode, type MarkNodes } from './containerservice/poolRollouts.ts';
 import { authorizationRoutes, linkIdentities } from './directory/authorization.ts';
 import { cloudMetadataRoutes } from './directory/cloudMetadata.ts';
 import { Deployments } from './deployments/deployments.ts';
@@ -59,6 +59,8 @@ export interface ServicesOptions {
   readonly provisioningUse: (cluster: ClusterName) => NodeProvisioningUse | undefined;
   /** Empties a node before AKS removes it. */
   readonly drainNode: DrainNode;
+  /** Brings labels and taints of an agent pool to its nodes. */
+  readonly markNodes: MarkNodes;
   /** The clock of clients in other processes: their tokens last by it. */
   readonly tokenClock: Clock;
 }
@@ -138,7 +140,7 @@ export function createServices(options: ServicesOptions): Services {
     interfaces,
     isRestricted: (size) => skus.isRestricted(size, undefined),
   });
-  const rollouts = new PoolRollouts({ context, nodes: machinesApi, drain: options.drainNode });
+  const rollouts = new PoolRollouts({ context, nodes: machinesApi, drain: options.drainNode, mark: options.markNodes });
   const pools = new AgentPools(context, nodes, machinesApi, rollouts);
   const kinds = [
     ...networkKinds(addresses),

@@ -95,6 +95,7 @@ export class AgentPools {
     };
     this.context.store.put(pool);
     this.rollouts.bring(cluster, pool);
+    if (existing !== undefined) this.rollouts.mark(cluster, existing, pool);
     if (existing !== undefined && powerOf(existing.properties) !== powerOf(properties)) this.turn(cluster, pool);
     return pool;
   }

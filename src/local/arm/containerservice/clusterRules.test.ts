@@ -174,6 +174,36 @@ describe('what AKS refuses of any cluster', () => {
     await slow.close();
   });
 
+  it.each([
+    ['K8sVersionNotSupported', 'Managed cluster refused is on version 1.20.7 which', { kubernetesVersion: '1.20.7' }],
+    ['AgentPoolK8sVersionNotSupported', 'Version 1.20.7', withPool({ orchestratorVersion: '1.20.7' })],
+  ])('refuses a version that it does not have: %s', async (code, begin, properties) => {
+    const answer = await put('refused', { ...withPool({}), ...properties });
+    expect(answer).toMatchObject({ status: 400, body: { code } });
+    expect((answer.body as { message: string }).message).toContain(`${begin} is not supported in this region. Please`);
+  });
+
+  it('keeps what a cluster has for its life, and lets kubenet become overlay', async () => {
+    const network = { networkPlugin: 'kubenet', serviceCidr: '10.1.0.0/16', dnsServiceIP: '10.1.0.10' };
+    const first = { ...withNetwork(network), dnsPrefix: 'first' };
+    expect((await put('kept', first)).status).toBe(201);
+    await settled('kept');
+    for (const [property, change] of [
+      ['dnsPrefix', { dnsPrefix: 'second' }],
+      ['networkProfile.serviceCidr', withNetwork({ ...network, serviceCidr: '10.2.0.0/16' })],
+      ['networkProfile.networkPlugin', withNetwork({ ...network, networkPlugin: 'none' })],
+    ] as const) {
+      expect(await put('kept', change)).toMatchObject({
+        status: 400,
+        body: { code: 'PropertyChangeNotAllowed', message: `Changing property '${property}' is not allowed.` },
+      });
+    }
+    expect((await put('kept', first)).status).toBe(200);
+    await settled('kept');
+    const overlay = { networkPlugin: 'azure', networkPluginMode: 'overlay' };
+    expect((await put('kept', withNetwork(overlay))).status).toBe(200);
+  });
+
   it('does not start twice', async () => {
     expect((await put('two', withPool({}))).status).toBe(201);
     await settled('two');

@@ -28,6 +28,28 @@ export function checkCluster(name: string, given: JsonObject): void {
   }
 }
 
+/** What a cluster keeps for its life. The network plugin may change once, from kubenet to overlay. */
+const FIXED: readonly (readonly string[])[] = [
+  ['dnsPrefix'],
+  ['networkProfile', 'serviceCidr'],
+  ['networkProfile', 'dnsServiceIP'],
+  ['networkProfile', 'networkPlugin'],
+];
+
+/** Throws for a change of what stays; members that are left out, or sent empty, stay as they were. */
+export function checkFixed(before: JsonObject | undefined, given: JsonObject): void {
+  for (const path of FIXED) {
+    const [old, next] = [textAt(before, ...path), textAt(given, ...path)];
+    if (old === undefined || next === undefined || next === '' || old.toLowerCase() === next.toLowerCase()) continue;
+    if (old === 'kubenet' && textAt(given, 'networkProfile', 'networkPluginMode')?.toLowerCase() === 'overlay')
+      continue;
+    const property = path.join('.');
+    throw aksError(400, 'PropertyChangeNotAllowed', `Changing property '${property}' is not allowed.`, {
+      target: property,
+    });
+  }
+}
+
 /**
  * A cluster has nodes for the pods that it runs itself: an agent pool of the mode System, or the NodePool `system-surge`
  * of node auto-provisioning.

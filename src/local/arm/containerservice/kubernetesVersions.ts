@@ -37,17 +37,17 @@ export function listOrchestrators(): readonly object[] {
   }));
 }
 
-/** The patch that a version means: `1.34` is the newest of its minor. */
-export function resolveKubernetes(version: string | undefined): string {
+/** The patch that a version means: `1.34` is the newest of its minor. `cluster` is absent for an agent pool. */
+export function resolveKubernetes(version: string | undefined, cluster?: string): string {
   if (version === undefined || version === '') return DEFAULT_KUBERNETES;
   const patches = KUBERNETES[minorOf(version)];
   const resolved = version.split('.').length === 2 ? patches?.at(-1) : patches?.find((patch) => patch === version);
   if (resolved !== undefined) return resolved;
-  throw aksError(
-    400,
-    'K8sVersionNotSupported',
-    `Version '${version}' is not supported in this region. Please use [az aks get-versions] command to get the supported version list in this region.`,
-  );
+  const advice =
+    'not supported in this region. Please use [az aks get-versions] command to get the supported version list in this region. For more information, please check https://aka.ms/supported-version-list';
+  throw cluster === undefined
+    ? aksError(400, 'AgentPoolK8sVersionNotSupported', `Version ${version} is ${advice}`)
+    : aksError(400, 'K8sVersionNotSupported', `Managed cluster ${cluster} is on version ${version} which is ${advice}`);
 }
 
 /** Later patches of the same minor version, and the patches of the next. */
@@ -69,7 +69,7 @@ export function checkUpgrade(from: string, to: string): void {
   throw aksError(
     400,
     'OperationNotAllowed',
-    `Upgrading Kubernetes version ${from} to ${to} is not allowed. Available upgrades: [${allowed.join(', ')}]. Please see https://aka.ms/aks-supported-k8s-ver for version details.`,
+    `Upgrading Kubernetes version ${from} to ${to} is not allowed. Available upgrades: [${allowed.toReversed().join(' ')}]. Please see https://aka.ms/aks-supported-k8s-ver for version details.`,
   );
 }
 

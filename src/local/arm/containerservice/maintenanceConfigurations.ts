@@ -29,7 +29,9 @@ export const MAINTENANCE_KIND: ResourceKind = {
 
 function maintenanceOf({ name, body }: Wish): JsonObject {
   if (!NAMES.includes(name))
-    refuse(`The maintenance configuration name '${name}' is invalid. It must be one of ${NAMES.join(', ')}.`);
+    refuse(
+      "Only 'default', 'aksManagedAutoUpgradeSchedule' and 'aksManagedNodeOSUpgradeSchedule' are allowed configNames for maintenance configuration.",
+    );
   const properties = objectAt(body, 'properties');
   if (name === 'default') {
     checkWeek(listAt(properties, 'timeInWeek'));

@@ -8,7 +8,7 @@ import { present, type ArmResource } from '../resourceStore.ts';
 import { aksError } from './aksError.ts';
 import { apiServerNames } from './apiServerNames.ts';
 import { checkUpgrade, resolveKubernetes } from './kubernetesVersions.ts';
-import { checkCluster, checkSystemPool, inProgress } from './clusterRules.ts';
+import { checkCluster, checkFixed, checkSystemPool, inProgress } from './clusterRules.ts';
 import { MAINTENANCE_KIND } from './maintenanceConfigurations.ts';
 import { networkProfile, sentNetwork } from './networkProfile.ts';
 import {
@@ -78,9 +78,10 @@ function clusterOf(wish: Wish, { provisioningUse, checkPools }: ClusterHooks): J
   const { context, existing, name, id, body } = wish;
   const before = existing?.properties;
   checkCluster(name, objectAt(body, 'properties'));
+  checkFixed(before, objectAt(body, 'properties'));
   const { agentPoolProfiles: _pools, nodeProvisioningProfile: provisioning, ...given } = objectAt(body, 'properties');
   const location = existing?.location ?? normalLocation(textAt(body, 'location') ?? context.location);
-  const version = resolveKubernetes(textAt(given, 'kubernetesVersion') ?? textAt(before, 'kubernetesVersion'));
+  const version = resolveKubernetes(textAt(given, 'kubernetesVersion') ?? textAt(before, 'kubernetesVersion'), name);
   checkUpgrade(textAt(before, 'kubernetesVersion') ?? '', version);
   const { fqdn: _public, privateFQDN: _private, ...merged } = objectAt(merge(merge(DEFAULTS, before), given));
   const dnsPrefix = textAt(merged, 'dnsPrefix') ?? name;

@@ -310,7 +310,7 @@ describe('upgrades of Kubernetes', () => {
     expect((await put('1.35')).body).toEqual({
       code: 'OperationNotAllowed',
       message:
-        'Upgrading Kubernetes version 1.33.5 to 1.35.3 is not allowed. Available upgrades: [1.34.1, 1.34.4]. Please see https://aka.ms/aks-supported-k8s-ver for version details.',
+        'Upgrading Kubernetes version 1.33.5 to 1.35.3 is not allowed. Available upgrades: [1.34.4 1.34.1]. Please see https://aka.ms/aks-supported-k8s-ver for version details.',
     });
     expect((await put('1.32.9')).body).toMatchObject({ code: 'OperationNotAllowed' });
     expect((await put('1.34')).body).toMatchObject({ properties: { currentKubernetesVersion: '1.34.4' } });

@@ -5,7 +5,7 @@
 import { messageOf } from '../../../errors/thrown.ts';
 import type { ArmContext } from '../armContext.ts';
 import type { ArmError } from '../armError.ts';
-import { textAt } from '../jsonPath.ts';
+import { listAt, textAt, textsAt } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { aksError } from './aksError.ts';
 import { AGENT_POOLS, MANAGED_CLUSTERS } from './managedClusters.ts';
@@ -26,10 +26,24 @@ export type DrainNode = (
   node: string,
 ) => Promise<string | undefined>;
 
+/** Labels and taints (`key=value:Effect`) that a pool gives its nodes. */
+export interface PoolMarks {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly string[];
+}
+
+/** Brings changed labels and taints of a pool to its nodes. */
+export type MarkNodes = (
+  cluster: { readonly resourceGroup: string; readonly name: string },
+  pool: string,
+  change: { readonly before: PoolMarks; readonly after: PoolMarks },
+) => Promise<void>;
+
 export interface PoolRolloutsOptions {
   readonly context: ArmContext;
   readonly nodes: PoolNodes;
   readonly drain: DrainNode;
+  readonly mark: MarkNodes;
 }
 
 type Ended = (failure: ArmError | undefined) => void;
@@ -67,6 +81,13 @@ export class PoolRollouts {
       this.underWay.delete(pool.id);
       for (const ended of waiting) ended(failure);
     });
+  }
+
+  /** Labels and taints reach nodes that are there, which stay. */
+  mark(cluster: ArmResource, existing: ArmResource, pool: ArmResource): void {
+    const [before, after] = [marksOf(existing), marksOf(pool)];
+    if (JSON.stringify(before) === JSON.stringify(after)) return;
+    void this.options.mark(nameOf(cluster), pool.name, { before, after });
   }
 
   /** What an earlier process had begun goes on. */
@@ -123,9 +144,8 @@ export class PoolRollouts {
 
   private async retire(cluster: ArmResource, pool: ArmResource, machine: ArmResource): Promise<ArmError | undefined> {
     const { context, nodes, drain } = this.options;
-    const owner = { resourceGroup: cluster.id.split('/')[4] ?? '', name: cluster.name };
     try {
-      const problem = await drain(owner, textAt(machine.hidden, 'vmName') ?? '');
+      const problem = await drain(nameOf(cluster), textAt(machine.hidden, 'vmName') ?? '');
       if (problem !== undefined) return aksError(409, 'UpgradeFailed', problem);
       const current = context.store.find(machine.id);
       if (current === undefined) return undefined;
@@ -155,6 +175,14 @@ export class PoolRollouts {
   private async sleep(milliseconds: number): Promise<void> {
     await this.options.context.clock.sleep(milliseconds, this.end.signal).catch(() => undefined);
   }
+}
+
+function nameOf({ id, name }: ArmResource): { readonly resourceGroup: string; readonly name: string } {
+  return { resourceGroup: id.split('/')[4] ?? '', name };
+}
+
+function marksOf({ properties }: ArmResource): PoolMarks {
+  return { labels: textsAt(properties, 'nodeLabels'), taints: listAt(properties, 'nodeTaints').map(String) };
 }
 
 function outdated(pool: ArmResource, machines: readonly ArmResource[]): readonly ArmResource[] {
