@@ -78,6 +78,8 @@ export const Reasons = {
   diskEncryptionSetRbacMissing: 'DiskEncryptionSetRBACMissing',
   /** Ours: a field of the class has no effect in the provision mode of the controller. */
   unsupportedInProvisionMode: 'UnsupportedInProvisionMode',
+  /** Ours: the images of the class have no DNS cache. */
+  localDnsUnsupported: 'LocalDNSUnsupported',
   /** Ours: the kubelet does not start with what the class sets. */
   kubeletSettingsInvalid: 'KubeletSettingsInvalid',
   unsupportedNetwork: 'UnsupportedNetwork',

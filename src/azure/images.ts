@@ -142,6 +142,12 @@ export function concreteFamily(nodeClass: AksNodeClass, kubernetesVersion: strin
   return !trusted && atLeastMinor(kubernetesVersion, 34) ? 'Ubuntu2404' : 'Ubuntu2204';
 }
 
+/** Images of Ubuntu 20.04, which are left for FIPS only, have no DNS cache. */
+export function isWithoutDnsCache(nodeClass: AksNodeClass): boolean {
+  // It does not depend on the version of Kubernetes.
+  return concreteFamily(nodeClass, '') === 'Ubuntu2004';
+}
+
 /** Whether a version is 1.`minor` or later; one that cannot be read is not. */
 export function atLeastMinor(version: string, minor: number): boolean {
   const match = /^v?(\d+)\.(\d+)/.exec(version);

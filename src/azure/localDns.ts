@@ -5,7 +5,7 @@ import type { KubeObject, ResourceKind } from '../api/object.ts';
 import { ignoreNotFound } from '../kube/errors.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { AzureSettings } from './azureSettings.ts';
-import { atLeastMinor, concreteFamily } from './images.ts';
+import { atLeastMinor, isWithoutDnsCache } from './images.ts';
 
 type LocalDnsState = 'Enabled' | 'Disabled';
 
@@ -61,7 +61,7 @@ export async function localDnsState(
   const possible =
     atLeastMinor(kubernetesVersion, PREFERRED_FROM) &&
     options.settings.networkPlugin !== 'none' &&
-    concreteFamily(nodeClass, kubernetesVersion) !== 'Ubuntu2004' &&
+    !isWithoutDnsCache(nodeClass) &&
     !(await hasPolicies(options, signal)) &&
     !(await hasOtherCache(options, signal));
   return possible ? 'Enabled' : 'Disabled';

@@ -257,6 +257,18 @@ describe('the DNS cache of nodes', () => {
     );
   };
 
+  it.each<[Partial<AksNodeClassSpec>, 'True' | 'False']>([
+    [{}, 'False'],
+    [{ imageFamily: 'AzureLinux' }, 'True'],
+    [{ localDNS: localDNS('Preferred') }, 'True'],
+    [{ security: { trustedLaunch: { vtpm: true } } }, 'True'],
+  ])('that is required is refused where the images of the class have none: FIPS and %j', async (more, status) => {
+    fixture = await AzureFixture.start({ ...server, useSig: true, sigSubscriptionId: 'sig' });
+    const made = await fixture.makeNodeClass('default', { localDNS: localDNS('Required'), fipsMode: 'FIPS', ...more });
+    const reason = status === 'True' ? 'ValidationSucceeded' : 'LocalDNSUnsupported';
+    expect(condition(made, 'ValidationSucceeded')).toMatchObject({ status, reason });
+  });
+
   it('that is preferred is on from Kubernetes 1.99 where nothing is in its way', async () => {
     await startLater();
     await policy('konnectivity-agent');

@@ -34,7 +34,7 @@ export type ConditionCause =
 
 /** Of an AKSNodeClass. */
 type NodeClassCause =
-  | { readonly kind: 'fipsImagesMissing' | 'networkManaged' }
+  | { readonly kind: 'fipsImagesMissing' | 'networkManaged' | 'dnsCacheMissing' }
   /** `version` where the class is pinned to one. */
   | { readonly kind: 'imagesMissing'; readonly version: string | undefined }
   | { readonly kind: 'subnetInvalid' | 'subnetForeign' | 'subnetMissing'; readonly subnet: string }
@@ -131,6 +131,11 @@ export function conditionText(cause: ConditionCause): ConditionText {
       return said(
         Reasons.unsupportedNetwork,
         `The cluster has IPv6 services (its DNS is at ${cause.dnsServiceIp}); nodes can be provisioned for IPv4 clusters only.`,
+      );
+    case 'dnsCacheMissing':
+      return said(
+        Reasons.localDnsUnsupported,
+        'Images of Ubuntu 20.04, which FIPS nodes of imageFamily Ubuntu boot, have no DNS cache; set localDNS.mode to Preferred or Disabled, or use Trusted Launch or AzureLinux.',
       );
     case 'cfsPeriodRefused':
       return said(

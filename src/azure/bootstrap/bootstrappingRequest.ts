@@ -3,7 +3,7 @@ import type { AksNodeClass } from '../../api/kinds/aksNodeClass.ts';
 import { Labels } from '../../api/labels.ts';
 import { capacityOf } from '../../catalogue/overhead.ts';
 import { kubeletConfigOf, linuxConfigOf, localDnsProfileOf } from '../aksProfiles.ts';
-import { concreteFamily, distroOf } from '../images.ts';
+import { concreteFamily, distroOf, isWithoutDnsCache } from '../images.ts';
 import { formatTaint, installsGpuDriver, type BootstrapInput } from './bootstrapInput.ts';
 import { gpuDriverOf } from './gpuDriver.ts';
 
@@ -29,8 +29,7 @@ export function bootstrappingRequest(input: BootstrappingInput): Json {
   const family = concreteFamily(nodeClass, kubernetesVersion);
   const { vtpm, secureBoot } = spec?.security?.trustedLaunch ?? {};
   const linux = linuxConfigOf(spec);
-  // Images of 20.04 do not have the DNS cache.
-  const localDns = family === 'Ubuntu2004' ? undefined : localDnsProfileOf(nodeClass);
+  const localDns = isWithoutDnsCache(nodeClass) ? undefined : localDnsProfileOf(nodeClass);
   const memory = capacityOf(shape)['memory']?.value() ?? 0;
   return {
     provisionHelperValues: {
