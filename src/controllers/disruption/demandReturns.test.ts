@@ -61,6 +61,7 @@ it('expects demand after as long as it last took, or has stayed away since if th
   expect(returns.calmFor('default')).toBe(2 * MINUTE);
   await clock.advance(75 * MINUTE);
   expect(returns.calmFor('default')).toBe(90 * MINUTE);
+  pods = 120;
   returns.begin([command]);
   await clock.advance(4 * MINUTE);
   pods = 200;
@@ -74,6 +75,7 @@ it('expects demand sooner the longer it has been away, and later again once it i
   await clock.advance(3 * MINUTE);
   pods = 150;
   buy();
+  pods = 100;
   returns.begin([command]);
   const calm: number[] = [];
   for (let minute = 0; minute < 9; minute++) {
@@ -99,4 +101,20 @@ it('takes no replacement of a command for demand, nor a node long after', async 
   buy();
   expect(returns.calmFor('default')).toBeUndefined();
   expect(reversals).toEqual([]);
+});
+
+it('takes growth for no return, although nodes went in between', async () => {
+  buy();
+  pods = 150;
+  returns.begin([command]);
+  await clock.advance(MINUTE);
+  pods = 200;
+  buy();
+  expect(returns.calmFor('default')).toBeUndefined();
+  pods = 80;
+  returns.begin([command]);
+  await clock.advance(2 * MINUTE);
+  pods = 120;
+  buy();
+  expect(returns.calmFor('default')).toBe(2 * MINUTE);
 });

@@ -16,6 +16,8 @@ interface Ebb {
   readonly since: number;
   /** Pods that there were when it began. */
   readonly pods: number;
+  /** There had been more pods before. Where not, nodes went while demand grew, and more pods are no return. */
+  readonly isFall: boolean;
 }
 
 export interface DemandReturnsOptions {
@@ -36,6 +38,8 @@ export interface DemandReturnsOptions {
 export class DemandReturns {
   private readonly options: DemandReturnsOptions;
   private readonly ebbs = new Map<string, Ebb>();
+  /** By pool: the most pods at a purchase since demand last came back. */
+  private readonly peaks = new Map<string, number>();
   private readonly returns = new Map<string, { readonly at: number; readonly after: number }>();
 
   constructor(options: DemandReturnsOptions) {
@@ -56,7 +60,10 @@ export class DemandReturns {
       commands.flatMap(({ candidates }) => candidates.map((each) => each.pool.metadata.name)),
     )) {
       const ebb = this.ebbs.get(pool);
-      if (ebb === undefined || now - ebb.since > MEMORY) this.ebbs.set(pool, { since: now, pods: this.options.pods() });
+      if (ebb !== undefined && now - ebb.since <= MEMORY) continue;
+      const pods = this.options.pods();
+      // A pool of which no purchase was seen may have had any demand before.
+      this.ebbs.set(pool, { since: now, pods, isFall: pods < (this.peaks.get(pool) ?? Number.POSITIVE_INFINITY) });
     }
   }
 
@@ -76,16 +83,20 @@ export class DemandReturns {
 
   /** A node was bought for pods that wait. */
   private bought(pool: string): void {
-    const { clock, pods, onReversal, onReturn } = this.options;
+    const { clock, onReversal, onReturn } = this.options;
+    const pods = this.options.pods();
+    this.peaks.set(pool, Math.max(pods, this.peaks.get(pool) ?? 0));
     const ebb = this.ebbs.get(pool);
     const now = clock.now();
     if (ebb === undefined || now - ebb.since > MEMORY) return;
-    if (pods() <= ebb.pods) {
+    if (pods <= ebb.pods) {
       onReversal(pool);
       return;
     }
     this.ebbs.delete(pool);
     onReturn();
+    if (!ebb.isFall) return;
+    this.peaks.set(pool, pods);
     const lasted = now - ebb.since;
     const before = this.returns.get(pool)?.after ?? lasted;
     this.returns.set(pool, { at: now, after: (1 - NEWS) * before + NEWS * lasted });
