@@ -40,6 +40,11 @@ describe('a cluster with a Karpenter of its own', () => {
       { name: 'CLUSTER_NAME', value: 'shop' },
       { name: 'CLUSTER_ENDPOINT', value: 'https://shop.example' },
       { name: 'KUBELET_BOOTSTRAP_TOKEN', value: 'abcdef.0123456789abcdef' },
+      // What its chart sets besides, and ours as well.
+      { name: 'METRICS_PORT', value: '8000' },
+      { name: 'LOG_LEVEL', value: 'debug' },
+      { name: 'FEATURE_GATES', value: 'SpotToSpotConsolidation=true' },
+      { name: 'SSH_PUBLIC_KEY', valueFrom: { secretKeyRef: { name: 'ssh', key: 'public' } } },
     ];
     await kube.create(Kinds.Deployment, {
       metadata: { name: 'karpenter', namespace: NAMESPACE },
@@ -95,6 +100,15 @@ describe('a cluster with a Karpenter of its own', () => {
         { name: 'KUBELET_BOOTSTRAP_TOKEN', value: 'abcdef.0123456789abcdef' },
       ]),
     );
+    const variables = own.spec?.template.spec?.containers[0]?.env?.filter(({ name }) =>
+      ['METRICS_PORT', 'LOG_LEVEL', 'FEATURE_GATES', 'SSH_PUBLIC_KEY'].includes(name),
+    );
+    expect(variables).toEqual([
+      { name: 'METRICS_PORT', value: '8080' },
+      { name: 'LOG_LEVEL', value: 'debug' },
+      { name: 'FEATURE_GATES', value: 'SpotToSpotConsolidation=true' },
+      { name: 'SSH_PUBLIC_KEY', valueFrom: { secretKeyRef: { name: 'ssh', key: 'public' } } },
+    ]);
     expect(await replicas()).toBe(0);
     // Nothing runs it here, so that the rest fails.
     await fixture.kube.delete(Kinds.Deployment, { name: 'nodewright', namespace: NAMESPACE });

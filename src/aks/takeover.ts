@@ -162,20 +162,38 @@ export async function fromKarpenterSteps(context: AksContext, options: TakeoverO
     // As long as Karpenter is stopped by this command: nodewright must not run beside it when it is started again.
     chartStep(
       kube,
-      async () => options.renderChart(values),
+      async () => options.renderChart(values).map(withEachVariableOnce),
       async () => (await stop.wasBegun?.()) === true,
     ),
     readyStep(kube, clock, options.timeout),
   ];
 }
 
-/** Variables that Kubernetes or the chart itself sets. */
+/** Variables that Kubernetes or the chart itself sets; ports are those of the chart's probes. */
 const OF_THE_CHART: ReadonlySet<string> = new Set([
   'KUBERNETES_MIN_VERSION',
   'SYSTEM_NAMESPACE',
+  'MEMORY_LIMIT',
+  'CPU_REQUESTS',
+  'METRICS_PORT',
+  'HEALTH_PROBE_PORT',
   'CLUSTER_NAME',
   'CLUSTER_ENDPOINT',
 ]);
+
+/** Karpenter's chart sets most variables that ours sets, too. Its value counts: an API server takes each name once. */
+function withEachVariableOnce(object: Manifest): Manifest {
+  if (object.kind !== 'Deployment') return object;
+  const deployment = object as Manifest & Pick<Deployment, 'spec'>;
+  const containers = deployment.spec?.template.spec?.containers.map((container) => ({
+    ...container,
+    env: [...new Map((container.env ?? []).map((variable) => [variable.name, variable])).values()],
+  }));
+  const template = deployment.spec?.template;
+  const spec = { ...deployment.spec, template: { ...template, spec: { ...template?.spec, containers } } };
+  const once: Manifest & { readonly spec: unknown } = { ...object, spec };
+  return once;
+}
 
 async function takenOver(
   kube: Kube,
@@ -196,6 +214,6 @@ async function takenOver(
     serviceAccount: { create: false, name: account, annotations: found?.metadata.annotations ?? {} },
     podLabels: { 'azure.workload.identity/use': 'true' },
     settings: { clusterName: value('CLUSTER_NAME'), clusterEndpoint: value('CLUSTER_ENDPOINT') },
-    controller: { env: env.filter(({ name, value: text }) => text !== undefined && !OF_THE_CHART.has(name)) },
+    controller: { env: env.filter(({ name }) => !OF_THE_CHART.has(name)) },
   };
 }
