@@ -1,6 +1,7 @@
 /** PodDisruptionBudgets as they bear on single pods. */
 import type { Pod, PodDisruptionBudget } from '../api/kinds.ts';
 import { matchesLabelSelector } from '../pods/labelSelector.ts';
+import { isUnready } from '../pods/podPredicates.ts';
 
 /** The budgets of a cluster at one moment, for many pods. */
 export class PodBudgets {
@@ -48,6 +49,7 @@ function allowsNothing({ spec }: PodDisruptionBudget): boolean {
 }
 
 function letsUnhealthyGo({ spec }: PodDisruptionBudget, pod: Pod): boolean {
-  const unready = (pod.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'False');
-  return unready && (spec as { unhealthyPodEvictionPolicy?: string }).unhealthyPodEvictionPolicy === 'AlwaysAllow';
+  return (
+    isUnready(pod) && (spec as { unhealthyPodEvictionPolicy?: string }).unhealthyPodEvictionPolicy === 'AlwaysAllow'
+  );
 }

@@ -25,6 +25,8 @@ export function forAll(asked: Asked, { pod, siblings, inSteps }: OwnPods): Asked
     if (other === undefined || unplaced.some((each) => each.pod === own)) return solution;
     return { ...solution, unplaced: [...unplaced, { pod: own, reason: other.reason }] };
   };
+  // Limits that are looked for are first left out, so it is those of the pools as they are that count.
+  const isLimited = asked.pools.some(({ pool }) => Object.keys(pool.spec.limits ?? {}).length > 0);
   return {
     ...asked,
     solution: told(asked.solution),
@@ -35,10 +37,10 @@ export function forAll(asked: Asked, { pod, siblings, inSteps }: OwnPods): Asked
       const pods = overlay.pods.map((each) => (siblings.has(podKey(each)) ? (mergedWith(each, change) as Pod) : each));
       const atOnce = told(asked.ask({ ...overlay, pods }, options, pools));
       const all = [edited, ...pods.filter((each) => siblings.has(podKey(each)))];
-      if (!inSteps || all.length === 1 || atOnce.unplaced.some((each) => each.pod === own)) return atOnce;
+      if (!inSteps || !isLimited || all.length === 1 || atOnce.unplaced.some((each) => each.pod === own)) return atOnce;
       const others = pods.filter((each) => !all.includes(each));
-      const ask = (each: Pod, offers: readonly PoolOffer[]): Solution =>
-        asked.ask({ ...overlay, pods: [...others, each] }, options, offers);
+      const ask = (some: readonly Pod[], offers: readonly PoolOffer[]): Solution =>
+        asked.ask({ ...overlay, pods: [...others, ...some] }, options, offers);
       return stepByStep(atOnce, all.slice(0, MOST_STEPS), pools, ask);
     },
   };
@@ -52,14 +54,15 @@ function stepByStep(
   atOnce: Solution,
   pods: readonly Pod[],
   pools: readonly PoolOffer[],
-  ask: (pod: Pod, pools: readonly PoolOffer[]) => Solution,
+  ask: (pods: readonly Pod[], pools: readonly PoolOffer[]) => Solution,
 ): Solution {
-  if (!pools.some(({ pool }) => Object.keys(pool.spec.limits ?? {}).length > 0)) return atOnce;
   const own = new Set(pods.map(podKey));
   const nodes: PlannedNode[] = [];
+  /** Pods that nodes which are there have room for; they keep it. */
+  const seated: Pod[] = [];
   let left = pools;
   for (const pod of pods) {
-    const { plannedNodes, unplaced } = ask(pod, left);
+    const { plannedNodes, unplaced } = ask([...seated, pod], left);
     const refused = unplaced.find((each) => each.pod === podKey(pod));
     if (refused !== undefined) {
       const first = podKey(pods[0] as Pod);
@@ -67,11 +70,16 @@ function stepByStep(
     }
     const node = plannedNodes.find((each) => each.pods.includes(podKey(pod)));
     const planned = atOnce.plannedNodes.find((each) => each.pods.includes(podKey(pod)));
+    if (node === undefined) {
+      seated.push(pod);
+      continue;
+    }
     // The node that is bought first has the room that the plan for all has.
-    if (node === undefined || typeOf(node) === typeOf(planned)) return atOnce;
+    if (nodes.length === 0 && typeOf(node) === typeOf(planned)) return atOnce;
     nodes.push(node);
     left = left.map((offer) => (offer.pool.metadata.name === node.pool ? withoutShare(offer, node) : offer));
   }
+  if (nodes.length === 0) return atOnce;
   const others = atOnce.plannedNodes.filter((node) => !node.pods.some((pod) => own.has(pod)));
   return { ...atOnce, plannedNodes: [...others, ...nodes] };
 }

@@ -8,6 +8,8 @@ import { mergedByTarget, together, type NodePicture, type Proposal } from './pro
 export interface NodeOutcome {
   readonly fate: NodeFate;
   readonly picture: NodePicture;
+  /** It is kept only if savings are not expected to last for long, which the controller may know better. */
+  readonly isLikelyToGo?: true;
 }
 
 /** The same node after patches; undefined when it is not there any more. */
@@ -21,20 +23,24 @@ const MOST_ROUNDS = 8;
 
 /** By the least intrusive change at every step; where that leads nowhere, by the most intrusive one. */
 export async function findNodeFixes(outcome: NodeOutcome, rehearse: RehearseNode): Promise<readonly ExplainedFix[]> {
-  const fixes = await search(outcome, rehearse, 'least');
-  return fixes.length > 0 ? fixes : search(outcome, rehearse, 'most');
+  const least = await search(outcome, rehearse, 'least');
+  if (least.sure.length > 0) return least.sure;
+  const most = await search(outcome, rehearse, 'most');
+  return most.sure.length > 0 ? most.sure : least.likely;
 }
 
-async function search(
-  outcome: NodeOutcome,
-  rehearse: RehearseNode,
-  intrusion: 'least' | 'most',
-): Promise<readonly ExplainedFix[]> {
+interface Found {
+  readonly sure: readonly ExplainedFix[];
+  readonly likely: readonly ExplainedFix[];
+}
+
+async function search(outcome: NodeOutcome, rehearse: RehearseNode, intrusion: 'least' | 'most'): Promise<Found> {
   let { fate, picture } = outcome;
   let made: readonly Proposal[] = [];
   let tries = 0;
+  const likely: ExplainedFix[] = [];
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    if (fate.kind === 'goes') return [];
+    if (fate.kind === 'goes') break;
     const found: (readonly Proposal[])[] = [];
     let next: { readonly proposal: Proposal; readonly outcome: NodeOutcome; readonly progress: number } | undefined;
     for (const proposal of proposalsFor(fate.kept.cause, picture)) {
@@ -44,6 +50,7 @@ async function search(
       const after = await rehearseAll(all, rehearse);
       if (after === undefined || goes(after.fate)) found.push(all);
       else {
+        if (after.isLikelyToGo === true) likely.push(fixOf(all));
         const gained = progress(after.fate, fate);
         const best = next?.progress ?? 0;
         if (gained > best || (intrusion === 'most' && gained > 0 && gained === best)) {
@@ -53,14 +60,14 @@ async function search(
     }
     if (found.length > 0) {
       const fixes = await Promise.all(found.map(async (all) => fixOf(await fewest(all, rehearse))));
-      return fixes.toSorted((one, other) => Number(isEmpty(one)) - Number(isEmpty(other)));
+      return { sure: fixes.toSorted((one, other) => Number(isEmpty(one)) - Number(isEmpty(other))), likely };
     }
-    if (next === undefined) return [];
+    if (next === undefined) break;
     // One cause hides the next: this change stays, and what is in the way then is looked into.
     made = [...made, next.proposal];
     ({ fate, picture } = next.outcome);
   }
-  return [];
+  return { sure: [], likely: likely.slice(0, MOST_FIXES) };
 }
 
 function rehearseAll(proposals: readonly Proposal[], rehearse: RehearseNode): ReturnType<RehearseNode> {

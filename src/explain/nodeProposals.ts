@@ -12,7 +12,8 @@ import type { ObjectName } from '../ledger/explanation.ts';
 import type { NodeChange } from '../ledger/nodeChange.ts';
 import { isDoNotDisrupt } from '../pods/doNotDisrupt.ts';
 import { podKey } from '../pods/podKey.ts';
-import { isActive } from '../pods/podPredicates.ts';
+import { matchesLabelSelector } from '../pods/labelSelector.ts';
+import { isActive, isStarting, isUnready } from '../pods/podPredicates.ts';
 import { Duration } from '../units/duration.ts';
 import {
   nodeTarget,
@@ -138,14 +139,25 @@ function looserPodBudgets({ view, podBudgets }: NodePicture): readonly Proposal[
       changes.set(nameOf(other), proposal(change, patchOf(budgetTarget(other), { spec: { selector: null } })));
     }
     if ((first.status?.disruptionsAllowed ?? 0) > 0 || changes.has(nameOf(first))) continue;
-    changes.set(nameOf(first), looserPodBudget(first, pod));
+    changes.set(nameOf(first), looserPodBudget(first, pod, view.pods.filter(isStarting).filter(coveredBy(first))));
   }
   return changes.size === 0 ? [] : [together([...changes.values()])];
 }
 
-function looserPodBudget(budget: PodDisruptionBudget, pod: Pod): Proposal {
-  const { expectedPods = 1, currentHealthy = expectedPods } = budget.status ?? {};
+const coveredBy =
+  ({ metadata, spec }: PodDisruptionBudget) =>
+  (pod: Pod): boolean =>
+    pod.metadata.namespace === metadata.namespace && matchesLabelSelector(spec?.selector, pod.metadata.labels);
+
+/** Pods that are starting will be healthy; one that has started and is not stays so, however many may be unavailable. */
+function looserPodBudget(budget: PodDisruptionBudget, pod: Pod, starting: readonly Pod[]): Proposal {
+  const { expectedPods = 1, currentHealthy: healthy = expectedPods } = budget.status ?? {};
+  const currentHealthy = Math.min(expectedPods, healthy + starting.length);
   const target = budgetTarget(budget);
+  if (isUnready(pod) && !isStarting(pod)) {
+    const spec = { unhealthyPodEvictionPolicy: 'AlwaysAllow' };
+    return proposal({ kind: 'pod-budget-unhealthy', budget: nameOf(budget) }, patchOf(target, { spec }));
+  }
   // Of pods whose number nothing says, Kubernetes can only count those that are to stay.
   if (!(pod.metadata.ownerReferences ?? []).some(({ controller }) => controller === true)) {
     const minAvailable = Math.max(0, currentHealthy - 1);

@@ -26,6 +26,8 @@ export interface PodPicture {
   readonly daemonSets: readonly DaemonSet[];
   /** Pods that wait or are about to be made, of all owners. */
   readonly waitingPods: number;
+  /** Zones that the pod can only run in: of its disks, and those that it selects. */
+  readonly zones: readonly string[];
   /** Nodes by pool. */
   readonly poolNodes: ReadonlyMap<string, number>;
   /** The instance type that a node of the pool gets when no pod asks for it. */

@@ -72,22 +72,34 @@ function moreReplicas(pool: NodePool, from: number, picture: PodPicture): readon
   const ownPods = waiting(siblings).length + 1;
   const most = Math.min(MOST_REPLICAS, Math.max(picture.waitingPods, ownPods));
   const type = picture.cheapestType(name);
-  const requirements = [
-    ...spec.template.spec.requirements.filter(({ key }) => key !== Labels.instanceType),
-    ...(type === undefined ? [] : [{ key: Labels.instanceType, operator: 'In', values: [type] }]),
-  ];
-  const template = { spec: { requirements } };
-  return [...new Set([1, ownPods, most])].map((more) => {
+  const own = spec.template.spec.requirements;
+  // Nothing tells a static pool which zone its next node is needed in.
+  const isInOneZone = own.some(({ key, values }) => key === Labels.zone && values?.length === 1);
+  const zones = picture.zones.length === 0 || isInOneZone ? [undefined] : picture.zones.slice(0, MOST_ZONES);
+  const grown = (zone: string | undefined, more: number): PodProposal => {
+    const pinned = zone === undefined ? own : [...own.filter(({ key }) => key !== Labels.zone), inZone(zone)];
+    const assumed = [
+      ...pinned.filter(({ key }) => key !== Labels.instanceType),
+      ...(type === undefined ? [] : [{ key: Labels.instanceType, operator: 'In', values: [type] }]),
+    ];
+    const template = { spec: { requirements: assumed } };
     const nodes = Math.max(from, poolNodes.get(name) ?? 0) + more;
+    const replicas = from + more;
+    const wanted = zone === undefined ? {} : { template: { spec: { requirements: pinned } } };
     return {
-      sentence: podChangeText({ kind: 'replicas', pool: name, from, to: from + more }),
-      patches: [patchOf(poolTarget(name), { spec: { replicas: from + more } })],
+      sentence: podChangeText({ kind: 'replicas', pool: name, from, to: replicas, ...(zone && { zone }) }),
+      patches: [patchOf(poolTarget(name), { spec: { replicas, ...wanted } })],
       // As if the pool grew for pods, by these nodes.
       effects: [patchOf(poolTarget(name), { spec: { replicas: null, limits: { nodes: String(nodes) }, template } })],
       source,
     };
-  });
+  };
+  return [...new Set([1, ownPods, most])].flatMap((more) => zones.map((zone) => grown(zone, more)));
 }
+
+const MOST_ZONES = 2;
+
+const inZone = (zone: string) => ({ key: Labels.zone, operator: 'In' as const, values: [zone] });
 
 function isReady(object: KubeObject): boolean {
   const { conditions = [] } =

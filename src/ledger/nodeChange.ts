@@ -7,6 +7,8 @@ export type NodeChange =
   /** The PodDisruptionBudget lets this many pods be down at once. */
   | { readonly kind: 'pod-budget'; readonly budget: string; readonly maxUnavailable: number }
   | { readonly kind: 'pod-budget-least'; readonly budget: string; readonly minAvailable: number }
+  /** The PodDisruptionBudget lets pods go that are not ready. */
+  | { readonly kind: 'pod-budget-unhealthy'; readonly budget: string }
   /** The PodDisruptionBudget selects nothing any more. */
   | { readonly kind: 'pod-budget-selector'; readonly budget: string; readonly instead: string }
   | { readonly kind: 'pool-label'; readonly node: string; readonly pool: string }

@@ -15,6 +15,8 @@ export function nodeChangeText(change: NodeChange): string {
       return `let PodDisruptionBudget ${change.budget} allow ${change.maxUnavailable} unavailable`;
     case 'pod-budget-least':
       return `let PodDisruptionBudget ${change.budget} ask for no more than ${change.minAvailable} available`;
+    case 'pod-budget-unhealthy':
+      return `let PodDisruptionBudget ${change.budget} always allow that pods which are not ready are evicted (unhealthyPodEvictionPolicy)`;
     case 'pod-budget-selector':
       return `let PodDisruptionBudget ${change.budget} select nothing: an eviction can serve one budget, and ${change.instead} is there too`;
     case 'pool-label':

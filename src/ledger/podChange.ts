@@ -21,5 +21,12 @@ export type PodChange =
   | { readonly kind: 'create'; readonly what: string; readonly name: string }
   | { readonly kind: 'create-pool' }
   | { readonly kind: 'node-class'; readonly pool: string; readonly from: string; readonly to: string }
-  | { readonly kind: 'replicas'; readonly pool: string; readonly from: number; readonly to: number }
+  | {
+      readonly kind: 'replicas';
+      readonly pool: string;
+      readonly from: number;
+      readonly to: number;
+      /** Where its nodes have to be. */
+      readonly zone?: string;
+    }
   | { readonly kind: 'daemon-requests'; readonly daemonSet: string; readonly percent: number };

@@ -32,7 +32,7 @@ export function podChangeText(change: PodChange): string {
     case 'node-class':
       return `let NodePool "${change.pool}" use the node class ${change.to}, which is ready, instead of ${change.from}`;
     case 'replicas':
-      return `raise replicas of NodePool "${change.pool}" from ${change.from} to ${change.to}`;
+      return `raise replicas of NodePool "${change.pool}" from ${change.from} to ${change.to}${change.zone === undefined ? '' : `, and require zone ${change.zone} of it`}`;
     case 'daemon-requests':
       return `lower the requests of daemonset/${change.daemonSet} to ${change.percent} % of what they are`;
   }

@@ -31,3 +31,10 @@ export function isReschedulable(pod: Pod): boolean {
   const leaving = isTerminating(pod) && isOwnedBy(pod, 'apps/v1', 'StatefulSet');
   return (isActive(pod) || leaving) && !isDaemonPod(pod) && !isNodePod(pod);
 }
+
+/** Bound to a node, and none of its containers has run yet. */
+export const isStarting = (pod: Pod): boolean =>
+  pod.spec?.nodeName !== undefined && pod.status?.phase === 'Pending' && !isTerminating(pod);
+
+export const isUnready = (pod: Pod): boolean =>
+  (pod.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'False');

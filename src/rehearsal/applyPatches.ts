@@ -7,6 +7,7 @@ import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../api/nodePoolHash.ts';
 import { mergedWith } from '../kube/mergedWith.ts';
 import type { Patch } from '../ledger/explanation.ts';
 import { matchesLabelSelector } from '../pods/labelSelector.ts';
+import { isStarting } from '../pods/podPredicates.ts';
 import { timestamp } from '../units/timestamp.ts';
 import { kindKey, objectsOf, type ClusterObjects } from './clusterObjects.ts';
 
@@ -85,9 +86,10 @@ export function withAllowance(budget: PodDisruptionBudget, objects: ClusterObjec
   );
   // A plain number of pods that are to stay needs no owner that says how many there should be.
   const isPlain = maxUnavailable === undefined && typeof minAvailable === 'number';
-  const healthy = covered.filter(isReady).length;
-  const currentHealthy = budget.status?.currentHealthy ?? healthy;
+  // Pods that are starting will be healthy by the time that it matters.
+  const counted = (budget.status?.currentHealthy ?? covered.filter(isReady).length) + covered.filter(isStarting).length;
   const expectedPods = isPlain ? covered.length : (budget.status?.expectedPods ?? covered.length);
+  const currentHealthy = Math.min(expectedPods, counted);
   const desired =
     maxUnavailable === undefined
       ? portionOf(minAvailable ?? 0, expectedPods)

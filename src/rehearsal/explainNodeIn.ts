@@ -41,10 +41,17 @@ export async function explainNodeIn(
     facts: nodeFactsOf(rehearsal, view),
     rehearse: async (patches) => {
       const changed = applyPatches(rehearsal.objects, patches);
-      const after = await whenItsTurnComes(claim, await rehearse({ ...options, ...changed }), options);
-      const again = findView(after, { kind: 'nodeclaim', name: claim });
-      const next = again && fateOf(claim, after);
-      return again && next && outcomeOf(after, again, withHeldDrain(next, again, after), workloads);
+      const judge = async (calm: 'unknown' | 'brief'): Promise<NodeOutcome | undefined> => {
+        const how = { ...options, calm };
+        const after = await whenItsTurnComes(claim, await rehearse({ ...how, ...changed }), how);
+        const again = findView(after, { kind: 'nodeclaim', name: claim });
+        const next = again && fateOf(claim, after);
+        return again && next && outcomeOf(after, again, withHeldDrain(next, again, after), workloads);
+      };
+      const outcome = await judge('unknown');
+      if (outcome?.fate.kind !== 'goes' || outcome.fate.reason !== 'Underutilized') return outcome;
+      const sure = await judge('brief');
+      return sure?.fate.kind === 'kept' ? { ...sure, isLikelyToGo: true } : sure;
     },
   });
 }

@@ -22,6 +22,7 @@ import type { Asked } from '../solver/smallestChange.ts';
 import { applyPatches } from './applyPatches.ts';
 import { objectsOf } from './clusterObjects.ts';
 import { rehearse, type Rehearsal } from './rehearse.ts';
+import { zonesOf } from './zonesOf.ts';
 
 export interface PodRef {
   readonly name: string;
@@ -44,7 +45,7 @@ export async function explainPodIn(rehearsal: Rehearsal, ref: PodRef, kube: Kube
   const source = await podSource(kube, pod, objectsOf(rehearsal.objects, Kinds.Pod));
   const siblings = siblingsOf(rehearsal, pod);
   const coming = await comingPods(kube, objectsOf(rehearsal.objects, Kinds.Pod), ownerOf(pod));
-  const around = { source, siblings, coming, kube, rehearsals: { left: MOST_REHEARSALS } };
+  const around = { source, siblings, coming, kube, smaller: new Set<string>(), rehearsals: { left: MOST_REHEARSALS } };
   let answer = await answerOf(rehearsal, pod, around, MOST_ROUNDS);
   if (answer.obstacle !== undefined && siblings.length > 0 && !answer.fixes.some(isApplicable)) {
     answer = await answerOf(
@@ -66,6 +67,8 @@ interface Surroundings {
   /** Pods of other owners that are about to be made. */
   readonly coming: readonly Pod[];
   readonly kube: Kube;
+  /** DaemonSets that are changed already on the way here. */
+  readonly smaller: ReadonlySet<string>;
   /** How many more may be made; counted down. */
   readonly rehearsals: { left: number };
 }
@@ -99,7 +102,9 @@ async function answerOf(rehearsal: Rehearsal, pod: Pod, around: Surroundings, ro
   }
   if (answer.fixes.some(isApplicable)) return answer;
   const found: ExplainedFix[] = [];
-  const proposals = podProposals(answer.obstacle, await pictureOf(rehearsal, pod, around));
+  const proposals = podProposals(answer.obstacle, await pictureOf(rehearsal, pod, around)).filter(
+    ({ patches }) => !daemonsIn(patches).some((name) => around.smaller.has(name)),
+  );
   for (const { sentence, patches, effects, source: after } of proposals.slice(0, MOST_TRIES)) {
     if (found.filter(isApplicable).length >= MOST_FIXES) break;
     if (patches.length === 0) {
@@ -112,7 +117,8 @@ async function answerOf(rehearsal: Rehearsal, pod: Pod, around: Surroundings, ro
     const next = await rehearse({ ...changed, cloud: rehearsal.world.cloud });
     const again = next.world.cluster.pod({ name: pod.metadata.name, namespace: pod.metadata.namespace ?? 'default' });
     if (again === undefined) continue;
-    const then = await answerOf(next, again, { ...around, source: after }, rounds - 1);
+    const smaller = new Set([...around.smaller, ...daemonsIn(patches)]);
+    const then = await answerOf(next, again, { ...around, source: after, smaller }, rounds - 1);
     if (then.obstacle === undefined) found.push({ sentence, patches });
     else {
       const [behind] = then.fixes.filter(isApplicable);
@@ -124,6 +130,11 @@ async function answerOf(rehearsal: Rehearsal, pod: Pod, around: Surroundings, ro
   const fixes = [...found, ...answer.fixes];
   return { ...answer, fixes: [...fixes.filter(isApplicable), ...fixes.filter((each) => !isApplicable(each))] };
 }
+
+const daemonsIn = (patches: ExplainedFix['patches']): readonly string[] =>
+  patches.flatMap(({ target: { kind, namespace, name } }) =>
+    kind === Kinds.DaemonSet.kind ? [`${namespace}/${name}`] : [],
+  );
 
 const FAR: readonly string[] = ['taints', 'requirements'];
 
@@ -241,7 +252,7 @@ async function claimsOf({ metadata, spec }: Pod, kube: Kube): Promise<readonly P
 }
 
 async function pictureOf(
-  { world, pass, moment }: Rehearsal,
+  { world, pass, moment, objects }: Rehearsal,
   pod: Pod,
   { source, siblings, coming, kube }: Surroundings,
 ): Promise<PodPicture> {
@@ -256,6 +267,7 @@ async function pictureOf(
       .slice(0, MOST_TRIES)
       .map(({ metadata }): Promise<DaemonSet> => kube.get(Kinds.DaemonSet, metadata)),
   );
+  const volumeClaims = await claimsOf(pod, kube);
   return {
     pod,
     siblings,
@@ -266,7 +278,8 @@ async function pictureOf(
       [...informer.store.list()].map((object) => ({ ...object, kind: kind.kind, apiVersion: apiVersionOf(kind) })),
     ),
     storageClasses: [...storageClasses.store.list()],
-    volumeClaims: await claimsOf(pod, kube),
+    volumeClaims,
+    zones: zonesOf(pod, volumeClaims, objects),
     daemonSets: stored,
     poolNodes,
     cheapestType: (name) => {

@@ -5,7 +5,7 @@
 import { NodeClaimConditions, Reasons } from '../api/conditionTypes.ts';
 import { ConditionSet, NODE_CLAIM_CONDITIONS } from '../api/conditions.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
-import { Labels } from '../api/labels.ts';
+import { Annotations, Labels } from '../api/labels.ts';
 import { SeededRandom } from '../clock/seededRandom.ts';
 import { VirtualClock } from '../clock/virtualClock.ts';
 import type { CloudProvider } from '../cloud/cloudProvider.ts';
@@ -30,6 +30,11 @@ export interface RehearsalOptions {
   readonly settings?: DisruptionSettings;
   /** Pools that have changed: their nodes are judged anew, whether they have drifted and may be consolidated. */
   readonly changedPools?: ReadonlySet<string>;
+  /**
+   * How long savings are taken to last: `unknown`, or not longer than it is since a node was bought for pods. A controller
+   * that runs may know that demand comes back; that is not to be seen from outside.
+   */
+  readonly calm?: 'unknown' | 'brief';
 }
 
 export interface Rehearsal {
@@ -49,6 +54,7 @@ export async function rehearse({
   planner = {},
   settings = SETTINGS,
   changedPools,
+  calm = 'unknown',
 }: RehearsalOptions): Promise<Rehearsal> {
   const clock = new VirtualClock(objects.time);
   const ports = { kube: objectsKube(objects), cloud, clock, random: new SeededRandom(1), log: silentLog };
@@ -69,13 +75,25 @@ export async function rehearse({
       },
       failedUntil: () => undefined,
       pausedUntil: () => undefined,
-      calmFor: () => undefined,
+      calmFor: (pool) => (calm === 'unknown' ? undefined : sinceBought(world, pool)),
     });
     return { objects, world, moment, pass, kept };
   } finally {
     end.abort();
     await running;
   }
+}
+
+/** Milliseconds since the last node of the pool was bought for pods; undefined when none was. */
+function sinceBought({ cluster, clock }: World, pool: string): number | undefined {
+  const times = [...cluster.claims()]
+    .filter(
+      ({ metadata: { labels, annotations } }) =>
+        labels?.[Labels.nodePool] === pool && annotations?.[Annotations.disruptionCommand] === undefined,
+    )
+    .map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? ''))
+    .filter(Number.isFinite);
+  return times.length === 0 ? undefined : clock.now() - Math.max(...times);
 }
 
 const { drifted, consolidatable, launched } = NodeClaimConditions;

@@ -18,6 +18,10 @@ describe('fixes that need more than one thought', { timeout: 600_000 }, () => {
     ['a StatefulSet that starts beside a static pool', 'proof-123'],
     ['a rollout that buys a node for each pod as it comes', 'proof-167'],
     ['a rollout whose old pods keep away from the new ones', 'proof-178'],
+    ['savings that the controller does not expect to last', 'other-14'],
+    ['a budget of pods that have just been bound', 'other-58'],
+    ['a rollout that fills the room of nodes first, and limits that end half-way through it', 'other-78'],
+    ['a static pool whose next node is needed in one zone', 'other-127'],
   ])('hold for %s', async (_, seed) => {
     const verdicts = await proveCluster(seed);
     expect(verdicts.length).toBeGreaterThan(0);

@@ -1,0 +1,25 @@
+import { Kinds, type PersistentVolumeClaim, type Pod } from '../api/kinds.ts';
+import { Labels } from '../api/labels.ts';
+import { findObject, type ClusterObjects } from './clusterObjects.ts';
+
+/** Zones that the pod can only run in: the one that it selects, and those of its disks. */
+export function zonesOf(
+  { spec }: Pod,
+  claims: readonly PersistentVolumeClaim[],
+  objects: ClusterObjects,
+): readonly string[] {
+  const selected = spec?.nodeSelector?.[Labels.zone];
+  const ofDisks = claims.flatMap((claim) => {
+    const { volumeName } = claim.spec ?? {};
+    const volume = volumeName ? findObject(objects, Kinds.PersistentVolume, { name: volumeName }) : undefined;
+    const terms = volume?.spec?.nodeAffinity?.required?.nodeSelectorTerms ?? [];
+    return terms.flatMap(({ matchExpressions = [] }) =>
+      matchExpressions.flatMap(({ key, operator, values = [] }) =>
+        operator === 'In' && ZONE_KEYS.has(key) ? values.filter((zone) => zone !== '') : [],
+      ),
+    );
+  });
+  return [...new Set([...(selected === undefined ? [] : [selected]), ...ofDisks])];
+}
+
+const ZONE_KEYS: ReadonlySet<string> = new Set([Labels.zone, Labels.diskZone]);
