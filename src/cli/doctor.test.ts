@@ -151,7 +151,8 @@ describe('nodewright doctor', { timeout: 180_000 }, () => {
     ]);
     await mend(findings.slice(0, 1));
     expect(await doctor('--fail-on', 'warning')).toMatchObject({ code: 0, findings: [{ severity: 'info' }] });
-    await mend((await doctor('--fail-on', 'never')).findings);
+    // Of the same look: what was mended meanwhile stays mended.
+    await mend(findings.slice(1));
     expect((await doctor()).findings).toEqual([]);
     expect((await doctor('--account', 'self')).findings).toEqual([]);
     const stranger = await doctor('--account', 'default/stranger');

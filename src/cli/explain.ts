@@ -76,7 +76,10 @@ async function explain(kind: SubjectKind, name: string, flags: ExplainFlags): Pr
   if (flags.apply !== true) return;
   const fix = fixes.find(({ patches }) => patches.length > 0);
   if (fix === undefined || connection === undefined) throw new NodewrightError('NothingToApply', {});
-  if (flags.yes !== true && !(await isConfirmed(fix.sentence))) return;
+  if (flags.yes !== true && !(await isConfirmed(fix.sentence))) {
+    console.error('nothing was changed');
+    return;
+  }
   const pause = (): Promise<void> => new SystemClock().sleep(STEP);
   for (const applied of await applyFix(connection.kube, fix, pause)) console.error(applied);
 }
@@ -84,9 +87,13 @@ async function explain(kind: SubjectKind, name: string, flags: ExplainFlags): Pr
 async function isConfirmed(sentence: string): Promise<boolean> {
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    // An input that ends without an answer says no.
-    const silence = new Promise<string>((resolve) => prompt.once('close', () => resolve('')));
-    return /^y(es)?$/i.test((await Promise.race([prompt.question(`${sentence}? [y/N] `), silence])).trim());
+    const silence = new Promise<undefined>((resolve) => prompt.once('close', () => resolve(undefined)));
+    const answer = await Promise.race([prompt.question(`${sentence}? [y/N] `), silence]);
+    if (answer === undefined) {
+      process.stderr.write('\n');
+      throw new NodewrightError('NotConfirmed', {});
+    }
+    return /^y(es)?$/i.test(answer.trim());
   } finally {
     prompt.close();
   }

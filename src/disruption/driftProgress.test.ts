@@ -47,3 +47,15 @@ it('counts no time in which budgets let nothing go', () => {
 it('is silent about pools without drift', () => {
   expect(progressOf(paperOf([{ nodes: '1' }], 0))).toBeUndefined();
 });
+
+it('is not held by what keeps nodes from being consolidated', () => {
+  const { pass } = paperOf([{ nodes: '2' }]).pass();
+  const budget = { kind: 'budget', reason: 'Underutilized', allowed: 0, window: false } as const;
+  const kept = ['n0', 'n1'].map((nodeClaim) => ({ node: nodeClaim, nodeClaim, nodePool: 'default', cause: budget }));
+  expect(driftProgress(pass, kept, undefined)[0]?.blocker).toBeUndefined();
+  const drifted = kept.map((each) => ({ ...each, cause: { ...budget, reason: 'Drifted' as const } }));
+  expect(driftProgress(pass, [...drifted, ...kept], undefined)[0]?.blocker).toMatchObject({
+    cause: { reason: 'Drifted' },
+    nodes: 2,
+  });
+});

@@ -23,13 +23,31 @@ const DAY = 24 * 3_600_000;
 /** Causes that only say that it is not the node's turn yet. */
 const IN_TURN: ReadonlySet<KeptCause['kind']> = new Set(['next-pass', 'other-zone-first', 'queued', 'deleting']);
 
+/** Causes that keep a node from being consolidated: it is replaced for its drift all the same. */
+const OF_CONSOLIDATION: ReadonlySet<KeptCause['kind']> = new Set([
+  'not-empty',
+  'not-drifted',
+  'policy',
+  'too-young',
+  'consolidation-disabled',
+  'not-cheaper',
+  'no-payback',
+  'balanced-score',
+]);
+
+const isOfOthers = (cause: KeptCause): boolean =>
+  OF_CONSOLIDATION.has(cause.kind) || (cause.kind === 'budget' && cause.reason !== 'Drifted');
+
 /** `waveTime`: how many milliseconds a wave of replacements takes; undefined while none has ended. */
 export function driftProgress(
   pass: Pass,
   kept: readonly Kept[],
   waveTime: number | undefined,
 ): readonly DriftProgress[] {
-  const causes = new Map(kept.map((each) => [each.nodeClaim, each.cause]));
+  const causes = new Map<string | undefined, KeptCause>();
+  for (const { nodeClaim, cause } of kept) {
+    if (!isOfOthers(cause) && !causes.has(nodeClaim)) causes.set(nodeClaim, cause);
+  }
   const pools = new Map<string, { drifted: number; underWay: number; held: Map<KeptCause['kind'], Held> }>();
   for (const { claim, nodePool, deleting } of pass.views) {
     if (claim === undefined || nodePool === undefined) continue;

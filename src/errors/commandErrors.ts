@@ -267,6 +267,13 @@ export const commandErrors = {
     remedy: () => 'read the evidence above: what it names has to change first',
     example: {},
   }),
+  NotConfirmed: entry<Record<string, never>>({
+    exit: 'failure',
+    about: '`explain --apply` asked whether to apply the fix, and its input ended without an answer.',
+    what: () => 'nothing was changed: the question whether to apply the fix has no answer',
+    remedy: () => 'answer y on a terminal or on standard input, or give --yes',
+    example: {},
+  }),
   TooManyFaults: entry<{ readonly limit: number }>({
     exit: 'failure',
     about: 'The local world has as many faults as it can have at a time.',

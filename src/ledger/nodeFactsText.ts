@@ -25,7 +25,7 @@ function ladderText({ offerings, instanceType, zone, capacityType }: NodeFacts):
   if (offerings.length === 0) return [];
   const wanted = offerings.slice(0, NAMED).map((each) => {
     const price = each.pricePerHour === undefined ? '' : ` at $${each.pricePerHour.toFixed(4)} per hour`;
-    return `${each.instanceType} in ${each.zone} ${each.capacityType}${price}`;
+    return `${placeText(each)} ${each.capacityType}${price}`;
   });
   const rank = offerings.findIndex(
     (each) => each.instanceType === instanceType && each.zone === zone && each.capacityType === capacityType,
@@ -35,8 +35,12 @@ function ladderText({ offerings, instanceType, zone, capacityType }: NodeFacts):
   return [`the plan wanted, best first: ${wanted.join('; ')}; ${got}`];
 }
 
+/** Azure calls a node that is in no zone one of zone 0. */
+const placeText = ({ instanceType, zone }: { readonly instanceType: string; readonly zone: string }): string =>
+  `${instanceType} ${zone === '0' ? 'in no zone' : `in ${zone}`}`;
+
 function costText({ instanceType = '', zone = '', capacityType = '', pricePerHour, pricePerMonth }: NodeFacts): string {
-  const what = `${instanceType} in ${zone}, ${capacityType}`;
+  const what = `${placeText({ instanceType, zone })}, ${capacityType}`;
   if (pricePerHour === undefined || pricePerMonth === undefined) return `${what}: its price is not known`;
   return `${what}: $${pricePerHour.toFixed(4)} per hour, $${groupedText(Math.round(pricePerMonth))} per month`;
 }
@@ -53,7 +57,7 @@ function usageText({ pods, requested, allocatable }: NodeFacts): string {
 
 function todayText({ today, pricePerHour }: NodeFacts): readonly string[] {
   if (today === undefined || today.nodes.length === 0) return [];
-  const nodes = today.nodes.map(({ instanceType, zone, capacityType }) => `${instanceType} in ${zone} ${capacityType}`);
+  const nodes = today.nodes.map((each) => `${placeText(each)} ${each.capacityType}`);
   const price = today.nodes.reduce((sum, each) => sum + each.pricePerHour, 0);
   const than =
     pricePerHour === undefined || Math.abs(price - pricePerHour) < 1e-6

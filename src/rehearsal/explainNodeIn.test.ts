@@ -204,3 +204,26 @@ describe('a kept node', () => {
     expect(fixed).toBe(kept);
   });
 });
+
+describe('a node of an agent pool', () => {
+  it('is said to be none of ours', async () => {
+    const paper = new PaperCluster();
+    paper.addPool(TYPES);
+    paper.addNode({ name: 'ours', type: 't2' });
+    const objects = paperObjects(paper);
+    const nodes = objectsOf(objects, Kinds.Node).map((node) => ({
+      ...node,
+      metadata: { ...node.metadata, name: 'aks-system', labels: {} },
+      spec: { ...node.spec, providerID: 'azure:///other' },
+    }));
+    const foreign = { ...objects, kinds: new Map([...objects.kinds, [kindKey(Kinds.Node), nodes]]) };
+    const rehearsal = await rehearse({ objects: foreign, cloud });
+    const ask = (name: string) => explainNodeIn(rehearsal, { kind: 'node', name }, { cloud }, objectsKube(foreign));
+    expect(await ask('aks-system')).toMatchObject({
+      constraint: 'not-managed',
+      sentence: 'It belongs to an agent pool: nodewright leaves it alone.',
+      fixes: [],
+    });
+    expect(await ask('aks-other')).toBeUndefined();
+  });
+});

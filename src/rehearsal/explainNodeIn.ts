@@ -9,6 +9,7 @@ import { nodeWorkloads, type Workload } from '../explain/nodeWorkloads.ts';
 import type { NodePicture } from '../explain/proposal.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Explanation, ObjectName } from '../ledger/explanation.ts';
+import { unexplainedText } from '../ledger/explanationText.ts';
 import type { NodeFate } from '../ledger/nodeFateText.ts';
 import type { Asked } from '../solver/smallestChange.ts';
 import { applyPatches } from './applyPatches.ts';
@@ -21,7 +22,7 @@ import { rehearse, type Rehearsal, type RehearsalOptions } from './rehearse.ts';
 
 export type NodeRef = { readonly kind: 'node' | 'nodeclaim'; readonly name: string };
 
-/** Undefined when there is no such node, or when it is not one of ours. */
+/** Undefined when there is no such node. */
 export async function explainNodeIn(
   rehearsal: Rehearsal,
   ref: NodeRef,
@@ -30,6 +31,7 @@ export async function explainNodeIn(
   kube: Kube,
 ): Promise<Explanation | undefined> {
   const view = findView(rehearsal, ref);
+  if (view !== undefined && view.claim === undefined) return notOurs(ref);
   const claim = view?.claim?.metadata.name;
   const judged = claim === undefined ? undefined : fateOf(claim, rehearsal);
   if (view === undefined || claim === undefined || judged === undefined) return undefined;
@@ -54,6 +56,11 @@ export async function explainNodeIn(
       return sure?.fate.kind === 'kept' ? { ...sure, isLikelyToGo: true } : sure;
     },
   });
+}
+
+function notOurs(ref: NodeRef): Explanation {
+  const sentence = unexplainedText({ kind: 'agent-pool' });
+  return { object: objectOf(ref), sentence, constraint: 'not-managed', evidence: [], fixes: [] };
 }
 
 /** Steps of others that are looked into. */

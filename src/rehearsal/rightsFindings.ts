@@ -65,17 +65,25 @@ export async function rightsFindings(
     return [findingOf('info', object, { check: 'rights-unknown' }, [advice])];
   }
   const found: Finding[] = [];
-  for (const purpose of new Set(missing.map((each) => each.purpose))) {
-    for (const isLocal of [false, true]) {
-      const own = missing.filter((each) => each.purpose === purpose && (each.namespace !== undefined) === isLocal);
+  const purposes = [...new Set(missing.map((each) => each.purpose))].sort((one, other) => rank(one) - rank(other));
+  for (const isLocal of [false, true]) {
+    const local = missing.filter((each) => (each.namespace !== undefined) === isLocal);
+    for (const [at, purpose] of purposes.entries()) {
+      const own = local.filter((each) => each.purpose === purpose);
       if (own.length === 0) continue;
-      const fix = await grant(kube, account, own);
+      // A patch replaces all rules of the role: one that is applied later has those of the ones before it.
+      const soFar = new Set(purposes.slice(0, at + 1));
+      const granted = local.filter((each) => soFar.has(each.purpose));
+      const fix = await grant(kube, account, granted);
       const trap = { check: 'rights-missing', rights: own.map(rightName), purpose } as const;
       found.push(findingOf(purpose === 'core' ? 'error' : 'info', object, trap, [fix]));
     }
   }
   return found;
 }
+
+/** What every controller needs comes first. */
+const rank = (purpose: NeededRight['purpose']): number => Number(purpose !== 'core');
 
 async function missingOf(
   kube: Kube,

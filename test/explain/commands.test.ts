@@ -168,6 +168,10 @@ spec:
     expect(refused).toMatchObject({ code: 0 });
     expect(refused.stderr).toContain('drop example.com/team=red from nodeSelector? [y/N]');
     expect(refused.stderr).not.toContain('patched');
+    expect(refused.stderr).toContain('nothing was changed');
+    const silent = await nodewrightElsewhere(folder, args, { stdin: '' });
+    expect(silent).toMatchObject({ code: 1 });
+    expect(silent.stderr).toContain('or give --yes [NotConfirmed]');
     expect(await stuckPod()).toBe(name);
     const applied = await live('explain', 'pod', name, '-n', 'default', '--apply', '--yes');
     expect(applied).toMatchObject({ code: 0 });

@@ -25,3 +25,26 @@ describe('plans in the ledger', () => {
     ]);
   });
 });
+
+describe('refusals in the ledger', () => {
+  it('are there when they are new, and again after a while', () => {
+    const ledger = new Ledger({ now: () => 0 });
+    const announcer = new Announcer({ ledger, log: silentLog, events: { publish: () => {} } });
+    const pass = (name: string, nodes: number): void => {
+      const reason = { kind: 'no-pools', nodes: [{ stage: 'resources', nodes, example: 'n' }] } as const;
+      announcer.objections([{ pod: { metadata: { name: 'odd' } }, objection: { kind: 'opted-out', label: 'x' } }]);
+      announcer.refusals([{ pod: { metadata: { name } }, reason }]);
+    };
+    const told = (): string =>
+      ledger
+        .entries()
+        .map(({ kind }) => kind[0])
+        .join('');
+    for (let nodes = 0; nodes < 12; nodes++) pass('web', nodes);
+    expect(told()).toBe('or');
+    pass('web', 12);
+    expect(told()).toBe('oror');
+    pass('other', 1);
+    expect(told()).toBe('ororr');
+  });
+});

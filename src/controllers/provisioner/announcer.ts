@@ -11,12 +11,17 @@ import * as publish from './events.ts';
 
 /** Reasons that one pass logs; the ledger has the rest. */
 const MAX_LOGGED_REASONS = 20;
+/** Passes after which the ledger is told again of pods that are still refused. */
+const TOLD_AGAIN = 12;
 
 /** Reports what a pass decided: a record for the ledger, events for the pods, lines for the log. */
 export class Announcer {
   private readonly world: Pick<World, 'ledger' | 'events' | 'log'>;
   /** What the last pass logged: a reason is logged when it is new, not every ten seconds. */
   private logged: ReadonlySet<string> = new Set();
+  /** Refusals and objections of the last pass, and for how many passes they have stood as they are. */
+  private standing = new Map<string, number>();
+  private stillStanding = new Map<string, number>();
   /** How many pods the last pass planned for, and how many it had no place for. */
   private found = '';
 
@@ -37,7 +42,9 @@ export class Announcer {
   objections(ignored: readonly { readonly pod: Pod; readonly objection: PodObjection }[]): void {
     const { ledger, events } = this.world;
     for (const { pod, objection } of ignored) {
-      ledger.append({ kind: 'objection', pods: podList([podKey(pod)]), objection });
+      if (this.isNews(podKey(pod), objection)) {
+        ledger.append({ kind: 'objection', pods: podList([podKey(pod)]), objection });
+      }
       if (objection.kind !== 'opted-out') publish.ignored(events, pod, objection);
     }
   }
@@ -75,7 +82,7 @@ export class Announcer {
     const said = new Set<string>();
     for (const [reason, pods] of byReason) {
       const record = { kind: 'refusal', pods: podList(pods.map(podKey)), reason } as const;
-      ledger.append(record);
+      if (this.isNews(record.pods.names.join(), reason)) ledger.append(record);
       const text = reasonText(reason);
       if (!this.logged.has(text) && said.size < MAX_LOGGED_REASONS) {
         log.info('could not schedule pods', { pods: record.pods.count, such: record.pods.names[0], reason: text });
@@ -83,5 +90,16 @@ export class Announcer {
       said.add(text);
     }
     this.logged = said;
+    this.standing = this.stillStanding;
+    this.stillStanding = new Map();
+  }
+
+  /** What was said in the pass before is said again only after a while. */
+  private isNews(pods: string, reason: object): boolean {
+    // That nodes came and went changes nothing about it.
+    const key = `${pods} ${JSON.stringify({ ...reason, nodes: [] })}`;
+    const passes = ((this.standing.get(key) ?? -1) + 1) % TOLD_AGAIN;
+    this.stillStanding.set(key, passes);
+    return passes === 0;
   }
 }

@@ -27,7 +27,7 @@ export function Churn() {
     <>
       <Stats>
         <Stat name="Launches" value={grouped(data.launches)} detail={`since ${clockOf(data.since)} UTC`} />
-        <Stat name="Nodes removed" value={grouped(data.removals)} detail="by disruption" />
+        <Stat name="Nodes removed" value={grouped(data.removals)} detail="by the controller" />
         <Stat name="Pods moved" value={grouped(data.podsMoved)} detail="had to start elsewhere" />
         <Stat name="Taken back" value={grouped(data.takenBack)} detail="commands that were undone" />
         <Stat name="Short lives" value={grouped(data.shortLives.length)} detail="removed within 30 minutes" />

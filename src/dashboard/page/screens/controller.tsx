@@ -60,7 +60,7 @@ export function Controller() {
           />
         )}
       </Panel>
-      <div class="columns">
+      <div class="stack">
         <Panel title="Loops">
           <Table label="Loops" rows={data.loops} columns={LOOPS} id={({ name }) => name} />
         </Panel>

@@ -28,8 +28,14 @@ export function Rollout() {
           title={`NodePool ${pool.pool}`}
           aside={<span class="muted">{counted(pool.nodes, 'node')}</span>}
         >
-          <Progress {...pool} />
-          <Calendar periods={pool.periods} from={data.time} until={data.until} />
+          {pool.nodes === 0 ? (
+            <Empty>It has no node.</Empty>
+          ) : (
+            <>
+              <Progress {...pool} />
+              <Calendar periods={pool.periods} from={data.time} until={data.until} />
+            </>
+          )}
         </Panel>
       ))}
       <div class="columns">
