@@ -30,6 +30,8 @@ export interface PodPicture {
   readonly zones: readonly string[];
   /** Nodes by pool. */
   readonly poolNodes: ReadonlyMap<string, number>;
+  /** Whether nodes of the pool can be had in the zone. */
+  isSoldIn(pool: string, zone: string): boolean;
   /** The instance type that a node of the pool gets when no pod asks for it. */
   cheapestType(pool: string): string | undefined;
 }

@@ -75,7 +75,8 @@ function moreReplicas(pool: NodePool, from: number, picture: PodPicture): readon
   const own = spec.template.spec.requirements;
   // Nothing tells a static pool which zone its next node is needed in.
   const isInOneZone = own.some(({ key, values }) => key === Labels.zone && values?.length === 1);
-  const zones = picture.zones.length === 0 || isInOneZone ? [undefined] : picture.zones.slice(0, MOST_ZONES);
+  const sold = isInOneZone ? [] : picture.zones.filter((zone) => picture.isSoldIn(name, zone));
+  const zones = sold.length === 0 ? [undefined] : sold.slice(0, MOST_ZONES);
   const grown = (zone: string | undefined, more: number): PodProposal => {
     const pinned = zone === undefined ? own : [...own.filter(({ key }) => key !== Labels.zone), inZone(zone)];
     const assumed = [

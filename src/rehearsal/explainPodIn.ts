@@ -1,5 +1,6 @@
 /** Asks a rehearsal about one pod: why it waits or where it goes, and what would give it a place. */
 import { Kinds, type DaemonSet, type PersistentVolumeClaim, type Pod } from '../api/kinds.ts';
+import { Labels } from '../api/labels.ts';
 import { apiVersionOf } from '../api/object.ts';
 import { explainPod, type PodAnswer } from '../explain/explainPod.ts';
 import { comingPods } from '../explain/comingPods.ts';
@@ -127,6 +128,8 @@ async function answerOf(rehearsal: Rehearsal, pod: Pod, around: Surroundings, ro
       found.push({ sentence: both, patches: joined(patches, behind.patches, source) });
     }
   }
+  // What was found behind others may do without them.
+  found.sort((one, other) => one.patches.length - other.patches.length);
   const fixes = [...found, ...answer.fixes];
   return { ...answer, fixes: [...fixes.filter(isApplicable), ...fixes.filter((each) => !isApplicable(each))] };
 }
@@ -282,6 +285,10 @@ async function pictureOf(
     zones: zonesOf(pod, volumeClaims, objects),
     daemonSets: stored,
     poolNodes,
+    isSoldIn: (name, zone) =>
+      (pass.pools.get(name)?.instanceTypes ?? []).some(({ offerings }) =>
+        offerings.some(({ available, requirements }) => available && requirements.get(Labels.zone).has(zone)),
+      ),
     cheapestType: (name) => {
       const { pool, instanceTypes = [] } = pass.pools.get(name) ?? {};
       if (pool === undefined) return undefined;

@@ -22,6 +22,7 @@ describe('fixes that need more than one thought', { timeout: 600_000 }, () => {
     ['a budget of pods that have just been bound', 'other-58'],
     ['a rollout that fills the room of nodes first, and limits that end half-way through it', 'other-78'],
     ['a static pool whose next node is needed in one zone', 'other-127'],
+    ['a disk in a zone that nothing is sold in', 'fresh-97'],
   ])('hold for %s', async (_, seed) => {
     const verdicts = await proveCluster(seed);
     expect(verdicts.length).toBeGreaterThan(0);
