@@ -103,11 +103,12 @@ async function answerOf(rehearsal: Rehearsal, pod: Pod, around: Surroundings, ro
   }
   if (answer.fixes.some(isApplicable)) return answer;
   const found: ExplainedFix[] = [];
+  const foundTogether: ExplainedFix[] = [];
   const proposals = podProposals(answer.obstacle, await pictureOf(rehearsal, pod, around)).filter(
     ({ patches }) => !daemonsIn(patches).some((name) => around.smaller.has(name)),
   );
   for (const { sentence, patches, effects, source: after } of proposals.slice(0, MOST_TRIES)) {
-    if (found.filter(isApplicable).length >= MOST_FIXES) break;
+    if ([...found, ...foundTogether].filter(isApplicable).length >= MOST_FIXES) break;
     if (patches.length === 0) {
       found.push({ sentence, patches });
       continue;
@@ -125,12 +126,11 @@ async function answerOf(rehearsal: Rehearsal, pod: Pod, around: Surroundings, ro
       const [behind] = then.fixes.filter(isApplicable);
       if (behind === undefined || !isSeparate(behind, effects)) continue;
       const both = `${sentence}, and ${behind.sentence}`;
-      found.push({ sentence: both, patches: joined(patches, behind.patches, source) });
+      foundTogether.push({ sentence: both, patches: joined(patches, behind.patches, source) });
     }
   }
-  // What was found behind others may do without them.
-  found.sort((one, other) => one.patches.length - other.patches.length);
-  const fixes = [...found, ...answer.fixes];
+  // A change that is enough by itself is smaller than one that needs another.
+  const fixes = [...found, ...foundTogether, ...answer.fixes];
   return { ...answer, fixes: [...fixes.filter(isApplicable), ...fixes.filter((each) => !isApplicable(each))] };
 }
 
