@@ -5,6 +5,7 @@ import {
   type PipelineResponse,
 } from '@azure/core-rest-pipeline';
 import { afterEach, describe, expect, it } from 'vitest';
+import { kubeletDefaults } from '../../test/fixtures/azure/kubeletDefaults.ts';
 import { AzureFixture, launchedClaim } from '../../test/fixtures/azure/azureFixture.ts';
 import { Kinds } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
@@ -109,6 +110,14 @@ describe('mode bootstrappingclient', () => {
     };
     const { customNodeLabels: _labels, vnetSubnetID: _subnet, ...profile } = sent.provisionProfile;
     expect(profile).toMatchSnapshot();
+  });
+
+  it('boots a kubelet with another CPU quota period', async () => {
+    await start();
+    fixture.version = '1.33.5';
+    await fixture.makeNodeClass('default', { kubelet: { ...kubeletDefaults, cpuCFSQuotaPeriod: '200ms' } });
+    await fixture.launch(fixture.claimNamed('pool-1', D2S));
+    expect(fixture.arm.virtualMachines().map((vm) => bootProblem(vm))).toEqual([undefined]);
   });
 
   it('says so when the server refuses, and leaves nothing', async () => {

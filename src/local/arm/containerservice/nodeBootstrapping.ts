@@ -95,6 +95,8 @@ function customDataOf(context: ArmContext, cluster: ArmResource, profile: JsonOb
     if (value === undefined || value === null) return [];
     return [[flag, Array.isArray(value) ? value.join(',') : asText(value)] as const];
   });
+  // AKS turns on what the kubelet needs for another period.
+  const gates = kubelet['cpuCfsQuotaPeriod'] === undefined ? {} : { 'feature-gates': 'CustomCPUCFSQuotaPeriod=true' };
   const architecture = textAt(profile, 'architecture') === 'Arm64' ? 'arm64' : 'amd64';
   return renderNodeScript({
     kubernetesVersion: (textAt(profile, 'orchestratorVersion') ?? '').replace(/^v/, ''),
@@ -111,7 +113,7 @@ function customDataOf(context: ArmContext, cluster: ArmResource, profile: JsonOb
     taints: ['nodeTaints', 'nodeInitializationTaints'].flatMap((member) => listAt(profile, member).map(String)),
     bootstrapToken: TOKEN_PLACEHOLDER,
     apiServerName: resolvableNames(cluster.properties)[0] ?? '',
-    flags: Object.fromEntries(flags),
+    flags: { ...gates, ...Object.fromEntries(flags) },
     variables: {
       LOCATION: cluster.location ?? context.location,
       RESOURCE_GROUP: textAt(cluster.properties, 'nodeResourceGroup') ?? '',
