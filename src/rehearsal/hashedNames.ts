@@ -9,6 +9,8 @@ const PRIVATE: ReadonlySet<string> = new Set(
   [
     Kinds.Node,
     Kinds.NodeClaim,
+    Kinds.CSINode,
+    Kinds.VolumeAttachment,
     Kinds.Pod,
     Kinds.Namespace,
     Kinds.PodDisruptionBudget,
