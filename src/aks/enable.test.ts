@@ -120,6 +120,23 @@ describe('enabling', () => {
     expect(await fixture.finish(aksStatus(context))).toMatchObject({ mode: 'self-hosted', isReady: true, nodes: 0 });
   });
 
+  it('updates definitions that it has installed, which stay with their Helm release', async () => {
+    const definitions = (await stepsToEnable()).filter(({ name }) => name === 'definitions');
+    const ref = { name: 'nodepools.karpenter.sh' };
+    const marks = async () => {
+      const { metadata } = await fixture.kube.get(Kinds.CustomResourceDefinition, ref);
+      const { 'nodewright.dev/installed': _digest, ...annotations } = metadata.annotations ?? {};
+      return { annotations, labels: metadata.labels };
+    };
+    await fixture.finish(runSteps(definitions, { dryRun: false }));
+    const before = await marks();
+    expect(before.annotations).toMatchObject({ 'meta.helm.sh/release-name': 'nodewright-crd' });
+    const body = { metadata: { annotations: { 'nodewright.dev/installed': 'older' } } };
+    await fixture.kube.patch(Kinds.CustomResourceDefinition, ref, { type: 'merge', body });
+    expect(statesOf(await fixture.finish(runSteps(definitions, { dryRun: false })))).toEqual(['made']);
+    expect(await marks()).toEqual(before);
+  });
+
   it('takes back what it has made when Azure refuses a step, and goes on when it is given again', async () => {
     const rights = (await stepsToEnable()).slice(0, 7);
     const identity = `/subscriptions/${fixture.arm.subscriptionId}/resourceGroups/local/providers/Microsoft.ManagedIdentity/userAssignedIdentities/nodewright`;

@@ -66,7 +66,9 @@ export function definitionsStep(kube: Kube): Step {
       for (const crd of wanted) {
         const ref = { name: crd.metadata.name };
         const found = await ignoreNotFound(kube.get(Kinds.CustomResourceDefinition, ref));
-        const isOwned = found?.metadata.annotations?.['meta.helm.sh/release-name'] !== undefined;
+        const owner = found?.metadata.annotations?.['meta.helm.sh/release-name'];
+        // Marks of ours are said again: what an owner no longer says is taken off.
+        const isOwned = owner !== undefined && owner !== marks['meta.helm.sh/release-name'];
         const body = {
           ...crd,
           apiVersion: 'apiextensions.k8s.io/v1',

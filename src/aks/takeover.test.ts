@@ -123,6 +123,29 @@ describe('a cluster with a Karpenter of its own', () => {
     expect(await owners()).toEqual(['karpenter-crd']);
   });
 
+  it('stays stopped where nodewright has taken it over, when AKS refuses node auto-provisioning', async () => {
+    const { metadata: _metadata, ...rest } = await fixture.kube.get(Kinds.Deployment, {
+      name: 'karpenter',
+      namespace: NAMESPACE,
+    });
+    await fixture.kube.create(Kinds.Deployment, { ...rest, metadata: { name: 'nodewright', namespace: NAMESPACE } });
+    const body = { metadata: { annotations: { 'nodewright.dev/replicas-before': '2' } }, spec: { replicas: 0 } };
+    await fixture.kube.patch(Kinds.Deployment, { name: 'karpenter', namespace: NAMESPACE }, { type: 'merge', body });
+    const error = new ArmError(400, 'OperationNotAllowed', 'Not now.', { flat: true });
+    fixture.failNext('managedClusters.createOrUpdate', { kind: 'refuse', error });
+    await expect(toManaged()).rejects.toThrow(/failed: Not now/);
+    expect(await replicas()).toBe(0);
+    const own = await fixture.kube.get(Kinds.Deployment, { name: 'nodewright', namespace: NAMESPACE });
+    expect(own.spec?.replicas).toBe(2);
+    await fixture.kube.delete(Kinds.Deployment, { name: 'nodewright', namespace: NAMESPACE });
+    const again = { metadata: { annotations: { 'nodewright.dev/replicas-before': null } }, spec: { replicas: 2 } };
+    await fixture.kube.patch(
+      Kinds.Deployment,
+      { name: 'karpenter', namespace: NAMESPACE },
+      { type: 'merge', body: again },
+    );
+  });
+
   it('keeps everything when AKS refuses node auto-provisioning', async () => {
     const error = new ArmError(400, 'OperationNotAllowed', 'Not now.', { flat: true });
     fixture.failNext('managedClusters.createOrUpdate', { kind: 'refuse', error });
