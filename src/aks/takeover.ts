@@ -62,10 +62,8 @@ function stopStep(kube: Kube, deployment: Deployment): Step {
 }
 
 /** The same step, which is not taken back. */
-function forGood(step: Step | undefined): Step | undefined {
-  if (step === undefined) return undefined;
-  const { undo: _undo, wasBegun: _wasBegun, ...kept } = step;
-  return kept;
+function forGood(step: Step): Step {
+  return { name: step.name, what: step.what, isDone: () => step.isDone(), run: () => step.run() };
 }
 
 /** `helm uninstall` removes what it owns: definitions that it no longer owns survive, and with them claims and nodes. */
@@ -137,10 +135,11 @@ export async function toManagedSteps(context: AksContext): Promise<readonly Step
     if (properties.nodeProvisioningProfile?.mode === 'Auto') return managedSteps(context, 'None');
     throw new NodewrightError('NothingToMigrate', { what: 'no Karpenter and no nodewright runs in kube-system' });
   }
-  const stops = deployments.map((deployment) => stopStep(kube, deployment));
+  const [first, ...others] = deployments.map((deployment) => stopStep(kube, deployment));
+  const stops = first === undefined ? [] : [others.length === 0 ? first : forGood(first), ...others];
   return [
     // A Karpenter that nodewright has taken over stays stopped, whatever fails.
-    ...(stops.length > 1 ? [forGood(stops[0]), ...stops.slice(1)] : stops).flatMap((step) => step ?? []),
+    ...stops,
     disownStep(kube),
     ...managedSteps(context, 'None'),
     ...deployments.map((deployment) => removeStep(kube, deployment)),
