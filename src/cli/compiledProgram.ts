@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { Script } from 'node:vm';
+import { InvariantError } from '../errors/invariantError.ts';
 import type { runProgram } from './program.ts';
 import { expectShortRun } from './shortRun.ts';
 
@@ -31,7 +32,7 @@ export function loadCompiledProgram(file: string): CompiledProgram | undefined {
   const run = script.runInThisContext() as (...args: readonly unknown[]) => void;
   run(module.exports, createRequire(file), module, file, dirname(file));
   const { runProgram } = module.exports;
-  if (!runProgram) throw new Error(`${file} is not a bundle of the program: build it again`);
+  if (!runProgram) throw new InvariantError(`${file} is not a bundle of the program: build it again`);
   return { runProgram, isKept: script.cachedDataRejected === false, compiled: () => script.createCachedData() };
 }
 
