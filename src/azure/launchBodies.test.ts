@@ -133,24 +133,7 @@ describe('a launch', () => {
 
   it('encrypts the system disk with the keys of the operator', async () => {
     fixture = await AzureFixture.start();
-    const { arm } = fixture;
-    const sets = fixture.clients().compute.diskEncryptionSets;
-    const keys = {
-      location: arm.location,
-      identity: { type: 'SystemAssigned' as const },
-      activeKey: { keyUrl: 'https://vault/keys/k/1' },
-    };
-    const made = await fixture.finish(
-      (async () => {
-        const poller = sets.createOrUpdate(arm.nodeResourceGroup, 'keys', keys);
-        const operation = await beginOperation(async () => {
-          await poller.submitted();
-          return { poller };
-        });
-        return finishOperation(fixture.clock, operation, 'keys');
-      })(),
-    );
-    const diskEncryptionSetId = made?.id ?? '';
+    const diskEncryptionSetId = await fixture.makeEncryptionSet('keys');
     await fixture.restart({ diskEncryptionSetId });
     await fixture.makeNodeClass('default');
     await fixture.launch(fixture.claimNamed('pool-1', [size('Standard_D2s_v3')]));

@@ -16,6 +16,7 @@ afterEach(() => fixture.close());
 const NAMESPACE = 'kube-system';
 const NEWEST = '202610.15.0';
 const HOUR = 3_600_000;
+const MINUTE = 60_000;
 
 const NETWORK_POLICIES: ResourceKind<KubeObject & { readonly spec: object }> = {
   group: 'networking.k8s.io',
@@ -362,5 +363,23 @@ describe('the disk encryption set', () => {
     await fixture.clock.advance(61_000);
     await fixture.reconcile(await fixture.kube.get(Kinds.AKSNodeClass, { name: 'default' }));
     expect(fixture.callsOf('diskEncryptionSets.get')).toHaveLength(2);
+  });
+
+  it('is read once an hour for all classes when it is readable', async () => {
+    await start();
+    await fixture.makeEncryptionSet('mine');
+    const reads = (): number => fixture.callsOf('diskEncryptionSets.get').length;
+    const before = reads();
+    const ready = await fixture.makeNodeClass('default');
+    expect(condition(ready, 'ValidationSucceeded')).toMatchObject({ status: 'True' });
+    await fixture.makeNodeClass('other');
+    for (let look = 0; look < 10; look++) {
+      await fixture.clock.advance(3 * MINUTE);
+      await fixture.reconcile(await fixture.kube.get(Kinds.AKSNodeClass, { name: 'default' }));
+    }
+    expect(reads() - before).toBe(1);
+    await fixture.clock.advance(31 * MINUTE);
+    await fixture.reconcile(await fixture.kube.get(Kinds.AKSNodeClass, { name: 'default' }));
+    expect(reads() - before).toBe(2);
   });
 });
