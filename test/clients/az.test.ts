@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Labels } from '../../src/api/labels.ts';
 import { Kinds, type ConfigMap, type Node } from '../../src/api/kinds.ts';
 import { SystemClock } from '../../src/clock/systemClock.ts';
 import { systemRandom } from '../../src/clock/systemRandom.ts';
@@ -184,6 +185,12 @@ describe('a cluster by the Azure CLI', () => {
     );
     expect(await kubectl(['apply', '-f', '-'], JSON.stringify(WORK))).toMatchObject({ code: 0 });
     await nodesAre('the work runs on nodes that were bought', () => true);
+    // The one that self-hosted controllers give their nodes: they do not drift when AKS takes over.
+    const identity = await clients.ask('aks', 'show', ...first, '--query', 'identityProfile.kubeletidentity.clientId');
+    const { items: bought } = await kube.list(Kinds.Node, { labelSelector: Labels.nodePool });
+    expect(bought.map(({ metadata }) => metadata.labels?.[Labels.aksKubeletIdentityClientId])).toEqual(
+      bought.map(() => identity),
+    );
     const refused = await setMode('Manual');
     expect(refused.code).not.toBe(0);
     expect(refused.stderr).toContain(MANUAL);

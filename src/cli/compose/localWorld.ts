@@ -166,8 +166,8 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         clusterName: cluster.name,
         clusterResourceGroup: cluster.resourceGroup,
         clusterEndpoint: cluster.apiServerName === '' ? api.url : `https://${cluster.apiServerName}:443`,
-        // The first cluster's network is what the options of this program say.
-        ...(cluster.name === arm.cluster.name ? {} : networkOf(cluster)),
+        // Network and identity of the first cluster are what the options of this program say.
+        ...(cluster.name === arm.cluster.name ? {} : { ...networkOf(cluster), ...identityOf(cluster) }),
         clusterCaPem: api.caPem,
         vnetSubnetId: arm.networkOf(cluster).subnetId,
         systemNamespace: 'kube-system',
@@ -352,6 +352,11 @@ function networkOf({ networkPlugin, networkPluginMode, networkDataplane, network
     networkDataplane: networkDataplane === 'cilium' ? networkDataplane : 'azure',
     networkPolicy,
   } as const;
+}
+
+/** As self-hosted controllers are told by `aks enable`: nodes that change hands must not drift for it. */
+function identityOf({ kubeletIdentity: { clientId, resourceId } }: ManagedCluster) {
+  return { kubeletIdentityClientId: clientId, nodeIdentities: resourceId === '' ? [] : [resourceId] };
 }
 
 /** Runs all until `signal` aborts or one of them fails; then stops the others and waits for them. */

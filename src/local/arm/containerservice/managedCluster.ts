@@ -15,6 +15,8 @@ export interface ManagedCluster {
   readonly networkPluginMode: string;
   readonly networkDataplane: string;
   readonly networkPolicy: string;
+  /** Of its nodes. */
+  readonly kubeletIdentity: { readonly resourceId: string; readonly clientId: string };
   readonly provisioningMode: 'Auto' | 'Manual';
   readonly defaultNodePools: 'Auto' | 'None';
   /** `rapid`, `stable`, `patch`, `node-image` or `none`. */
@@ -23,6 +25,7 @@ export interface ManagedCluster {
 
 export function managedClusterOf({ id, name, location, properties }: ArmResource): ManagedCluster {
   const network = (member: string): string => textAt(properties, 'networkProfile', member) ?? '';
+  const identity = (member: string): string => textAt(properties, 'identityProfile', 'kubeletidentity', member) ?? '';
   const provisioning = (member: string): string | undefined => textAt(properties, 'nodeProvisioningProfile', member);
   return {
     resourceGroup: id.split('/')[4] ?? '',
@@ -35,6 +38,7 @@ export function managedClusterOf({ id, name, location, properties }: ArmResource
     networkPluginMode: network('networkPluginMode'),
     networkDataplane: network('networkDataplane'),
     networkPolicy: network('networkPolicy'),
+    kubeletIdentity: { resourceId: identity('resourceId'), clientId: identity('clientId') },
     provisioningMode: provisioning('mode') === 'Auto' ? 'Auto' : 'Manual',
     defaultNodePools: provisioning('defaultNodePools') === 'None' ? 'None' : 'Auto',
     upgradeChannel: textAt(properties, 'autoUpgradeProfile', 'upgradeChannel') ?? 'none',
