@@ -177,4 +177,24 @@ describe('a cluster with a Karpenter of its own', () => {
     expect(properties.nodeProvisioningProfile).toEqual({ mode: 'Auto', defaultNodePools: 'None' });
     expect((await toManaged()).map(({ state }) => state)).toEqual(['done', 'done']);
   });
+
+  it('stays stopped when the hand-over fails after AKS has begun to provision', async () => {
+    const template = {
+      metadata: { labels: { app: 'karpenter' } },
+      spec: { containers: [{ name: 'controller', image: 'karpenter:1' }] },
+    };
+    await fixture.kube.create(Kinds.Deployment, {
+      metadata: { name: 'karpenter', namespace: NAMESPACE },
+      spec: { replicas: 2, selector: { matchLabels: { app: 'karpenter' } }, template },
+    });
+    const steps = (await fixture.finish(toManagedSteps(context))).map((step) =>
+      step.name === 'remove' ? { ...step, run: () => Promise.reject(new Error('the connection broke')) } : step,
+    );
+    const records: string[] = [];
+    const onRecord = ({ state, step }: StepRecord): number => records.push(`${state} ${step}`);
+    await expect(fixture.finish(runSteps(steps, { dryRun: false, onRecord }))).rejects.toThrow('the connection broke');
+    expect(records.slice(-3)).toEqual(['failed remove', 'left disown', 'left stop']);
+    expect(await replicas()).toBe(0);
+    expect((await toManaged()).at(-1)).toMatchObject({ step: 'remove', state: 'made' });
+  });
 });

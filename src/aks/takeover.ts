@@ -66,6 +66,18 @@ function forGood(step: Step): Step {
   return { name: step.name, what: step.what, isDone: () => step.isDone(), run: () => step.run() };
 }
 
+/** Taken back only until AKS provisions: then two would buy nodes for the same pods. */
+function untilManaged(step: Step, { arm, name }: AksContext): Step {
+  return {
+    ...step,
+    undo: async () => {
+      const { properties } = await readCluster(arm, name);
+      if (properties.nodeProvisioningProfile?.mode === 'Auto') throw new NodewrightError('AlreadyManaged', {});
+      await step.undo?.();
+    },
+  };
+}
+
 /** `helm uninstall` removes what it owns: definitions that it no longer owns survive, and with them claims and nodes. */
 function disownStep(kube: Kube): Step {
   const names = renderCrds().map(({ metadata }) => metadata.name);
@@ -139,8 +151,8 @@ export async function toManagedSteps(context: AksContext): Promise<readonly Step
   const stops = first === undefined ? [] : [others.length === 0 ? first : forGood(first), ...others];
   return [
     // A Karpenter that nodewright has taken over stays stopped, whatever fails.
-    ...stops,
-    disownStep(kube),
+    ...stops.map((step) => (step.undo === undefined ? step : untilManaged(step, context))),
+    untilManaged(disownStep(kube), context),
     ...managedSteps(context, 'None'),
     ...deployments.map((deployment) => removeStep(kube, deployment)),
   ];

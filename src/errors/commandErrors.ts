@@ -167,6 +167,13 @@ export const commandErrors = {
     remedy: ({ remedy = 'mend its cause' }) => `${remedy}; the same command goes on from what is there`,
     example: { step: 'identity', problem: 'The client does not have authorization' },
   }),
+  AlreadyManaged: entry<Record<never, never>>({
+    exit: 'failure',
+    about: 'A hand-over to AKS failed after AKS had begun to provision nodes: the controller before it stays stopped.',
+    what: () => 'AKS provisions nodes in this cluster by now',
+    remedy: () => 'run the same command again: it goes on from there',
+    example: {},
+  }),
   NotReadyInTime: entry<{ readonly what: string; readonly seconds: number }>({
     exit: 'failure',
     about: 'Something that was installed does not run in time.',
