@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
 import type { LocalArm } from '../../local/arm/localArm.ts';
+import { isKilledWorld } from './stateDirectory.ts';
 
 const OWNER_ONLY = 0o600;
 /** The name under which `az` knows the local Azure. */
@@ -113,6 +114,7 @@ export function signInCommands(variables: Readonly<Record<string, string>>): rea
 
 /** The variables of such a file. */
 export async function readAzureEnvironment(path: string, stateDirectory: string): Promise<Record<string, string>> {
+  if (await isKilledWorld(stateDirectory)) throw new NodewrightError('NoLocalWorld', { stateDirectory });
   let text: string;
   try {
     text = await readFile(path, 'utf8');

@@ -62,6 +62,15 @@ export async function claimStateDirectory(path: string): Promise<StateDirectory>
   };
 }
 
+/** Whether the world of the directory was killed: it left its lock, and addresses at which nothing answers. */
+export async function isKilledWorld(path: string): Promise<boolean> {
+  const owner = await lockOwner(join(path, 'pid'));
+  return owner > 0 && !isAlive(owner);
+}
+
+/** 0 where there is none. */
+const lockOwner = async (lock: string): Promise<number> => Number(await readFile(lock, 'utf8').catch(() => '0'));
+
 async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: OWNER_ONLY });
@@ -82,7 +91,7 @@ async function writeLock(lock: string, path: string): Promise<void> {
     } catch (error) {
       if (systemCode(error) !== 'EEXIST') throw error;
     }
-    const owner = Number(await readFile(lock, 'utf8').catch(() => '0'));
+    const owner = await lockOwner(lock);
     if (owner > 0 && owner !== process.pid && isAlive(owner)) {
       throw new NodewrightError('StateDirectoryUnusable', {
         path,
