@@ -166,4 +166,16 @@ describe('an agent pool', { timeout: 120_000 }, () => {
     expect(await images()).toEqual(Array(2).fill('AKSUbuntu-2404gen2containerd-202611.02.0'));
     expect(await state()).toBe('Succeeded');
   });
+
+  it('of spot instances keeps pods away that do not ask for them', async () => {
+    const properties = { mode: 'User', scaleSetPriority: 'Spot', count: 1, nodeTaints: ['mine=yes:NoExecute'] };
+    expect(await send('PUT', '/agentPools/cheap', { properties })).toBe(201);
+    await clock.advance(2 * MINUTE);
+    const [node] = (await nodes()).filter(({ metadata }) => metadata.labels?.['agentpool'] === 'cheap');
+    expect(node?.metadata.labels).toMatchObject({ 'kubernetes.azure.com/scalesetpriority': 'spot' });
+    expect(node?.spec?.taints).toEqual([
+      { key: 'kubernetes.azure.com/scalesetpriority', value: 'spot', effect: 'NoSchedule' },
+      { key: 'mine', value: 'yes', effect: 'NoExecute' },
+    ]);
+  });
 });

@@ -271,6 +271,7 @@ export class AgentPools {
       osType: 'Linux',
       osSKU: 'Ubuntu',
       ...common,
+      ...(common['scaleSetPriority'] === 'Spot' && spotMarks(common)),
       vmSize: size,
       // A new version of Kubernetes brings the newest image; else the image stays until it is upgraded.
       nodeImageVersion:
@@ -315,6 +316,15 @@ function wished(given: JsonObject): JsonObject {
   const isOpen = ([name, value]: [string, unknown]): boolean =>
     value === null || value === '' || (value === 0 && (name === 'osDiskSizeGB' || name === 'maxPods'));
   return Object.fromEntries(Object.entries(given).filter((entry) => !isOpen(entry)));
+}
+
+const SPOT = 'kubernetes.azure.com/scalesetpriority';
+const SPOT_TAINT = `${SPOT}=spot:NoSchedule`;
+
+/** AKS keeps pods off spot nodes that do not ask for them. */
+function spotMarks(pool: JsonObject): JsonObject {
+  const others = listAt(pool, 'nodeTaints').filter((taint) => taint !== SPOT_TAINT);
+  return { nodeLabels: { ...objectAt(pool, 'nodeLabels'), [SPOT]: 'spot' }, nodeTaints: [SPOT_TAINT, ...others] };
 }
 
 function powerOf(properties: JsonObject): string {
