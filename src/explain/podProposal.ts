@@ -26,6 +26,8 @@ export interface PodPicture {
   readonly daemonSets: readonly DaemonSet[];
   /** Pods that wait or are about to be made, of all owners. */
   readonly waitingPods: number;
+  /** Pods of other owners that wait, and that the scheduler tries before this one. */
+  readonly rivals: readonly Pod[];
   /** Zones that the pod can only run in: of its disks, and those that it selects. */
   readonly zones: readonly string[];
   /** Nodes by pool. */

@@ -7,7 +7,7 @@ import type { KubeObject } from '../api/object.ts';
 import { podChangeText } from '../ledger/podChangeText.ts';
 import type { PodState } from '../ledger/podStateText.ts';
 import { waiting, type PodPicture, type PodProposal } from './podProposal.ts';
-import { patchOf, poolTarget } from './proposal.ts';
+import { patchOf, podTarget, poolTarget } from './proposal.ts';
 
 /** A pool whose class keeps nodes from being bought from it, and what would change that. */
 export interface BarredPool {
@@ -72,6 +72,10 @@ function moreReplicas(pool: NodePool, from: number, picture: PodPicture): readon
   const ownPods = waiting(siblings).length + 1;
   const most = Math.min(MOST_REPLICAS, Math.max(picture.waitingPods, ownPods));
   const type = picture.cheapestType(name);
+  const ahead = (picture.pod.spec?.priority ?? 0) + 1;
+  const first = picture.rivals.map((rival) =>
+    patchOf(podTarget(rival), { spec: { priority: Math.max(ahead, rival.spec?.priority ?? 0) } }),
+  );
   const own = spec.template.spec.requirements;
   // Nothing tells a static pool which zone its next node is needed in.
   const isInOneZone = own.some(({ key, values }) => key === Labels.zone && values?.length === 1);
@@ -90,12 +94,17 @@ function moreReplicas(pool: NodePool, from: number, picture: PodPicture): readon
     return {
       sentence: podChangeText({ kind: 'replicas', pool: name, from, to: replicas, ...(zone && { zone }) }),
       patches: [patchOf(poolTarget(name), { spec: { replicas, ...wanted } })],
-      // As if the pool grew for pods, by these nodes.
-      effects: [patchOf(poolTarget(name), { spec: { replicas: null, limits: { nodes: String(nodes) }, template } })],
+      // As if the pool grew for pods, by these nodes, and others took their places first.
+      effects: [
+        patchOf(poolTarget(name), { spec: { replicas: null, limits: { nodes: String(nodes) }, template } }),
+        ...first,
+      ],
       source,
     };
   };
-  return [...new Set([1, ownPods, most])].flatMap((more) => zones.map((zone) => grown(zone, more)));
+  // Which of several pods gets a node of few is the scheduler's choice.
+  const counts = picture.rivals.length === 0 ? new Set([1, ownPods, most]) : [most];
+  return [...counts].flatMap((more) => zones.map((zone) => grown(zone, more)));
 }
 
 const MOST_ZONES = 2;

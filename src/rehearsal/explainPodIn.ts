@@ -254,6 +254,12 @@ async function claimsOf({ metadata, spec }: Pod, kube: Kube): Promise<readonly P
   return found.flat();
 }
 
+/** Of the same priority, the one that waits for longer is tried first: a pod that is made again comes last. */
+function isRival(other: Pod, pod: Pod): boolean {
+  const isOwn = podKey(other) === podKey(pod) || (ownerOf(pod) !== undefined && ownerOf(other) === ownerOf(pod));
+  return !isOwn && (other.spec?.priority ?? 0) >= (pod.spec?.priority ?? 0);
+}
+
 async function pictureOf(
   { world, pass, moment, objects }: Rehearsal,
   pod: Pod,
@@ -275,6 +281,7 @@ async function pictureOf(
     pod,
     siblings,
     waitingPods: moment.demand.waiting.length + coming.length,
+    rivals: moment.demand.waiting.filter((each) => isRival(each, pod)).slice(0, MOST_SIBLINGS),
     source,
     pools: [...nodePools.store.list()],
     nodeClasses: nodeClasses.flatMap(({ kind, informer }) =>

@@ -23,6 +23,7 @@ describe('fixes that need more than one thought', { timeout: 600_000 }, () => {
     ['a rollout that fills the room of nodes first, and limits that end half-way through it', 'other-78'],
     ['a static pool whose next node is needed in one zone', 'other-127'],
     ['a disk in a zone that nothing is sold in', 'fresh-97'],
+    ['nodes of a static pool that others wait for as well', 'later-5'],
   ])('hold for %s', async (_, seed) => {
     const verdicts = await proveCluster(seed);
     expect(verdicts.length).toBeGreaterThan(0);
