@@ -85,9 +85,10 @@ function parseCount(text: string): number {
 type MigrationFlags = AksFlags & { readonly dryRun: boolean; readonly timeout: number };
 
 async function fromKarpenter(flags: MigrationFlags & { readonly image: string }): Promise<void> {
-  const { fromKarpenterSteps, enableOptions } = await import('./compose/aks.ts');
+  const { fromKarpenterSteps, enableOptions, openAks } = await import('./compose/aks.ts');
   const { image, timeout } = flags;
-  const { context } = await openForChange(flags);
+  // Nothing of Azure is changed: no operation there is in the way.
+  const { context } = await openAks(flags);
   const options = enableOptions({ image, defaultNodePools: 'None', timeout });
   await carryOut(await fromKarpenterSteps(await context(), options), flags);
 }
