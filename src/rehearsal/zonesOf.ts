@@ -2,7 +2,7 @@ import { Kinds, type PersistentVolumeClaim, type Pod } from '../api/kinds.ts';
 import { Labels } from '../api/labels.ts';
 import { findObject, type ClusterObjects } from './clusterObjects.ts';
 
-/** Zones that the pod can only run in: the one that it selects, and those of its disks. */
+/** Zones that the pod can only run in: those of its disks, which cannot be changed, and the one that it selects. */
 export function zonesOf(
   { spec }: Pod,
   claims: readonly PersistentVolumeClaim[],
@@ -19,7 +19,7 @@ export function zonesOf(
       ),
     );
   });
-  return [...new Set([...(selected === undefined ? [] : [selected]), ...ofDisks])];
+  return [...new Set([...ofDisks, ...(selected === undefined ? [] : [selected])])];
 }
 
 const ZONE_KEYS: ReadonlySet<string> = new Set([Labels.zone, Labels.diskZone]);
