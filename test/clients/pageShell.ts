@@ -129,7 +129,8 @@ export class PageShell {
       CLUSTER_ID: shop,
       ISSUER: 'https://issuer.example/',
     };
-    const words = ['-c', `source .nodewright/azure.env; set -eo pipefail; ${script}`];
+    // What asks before it changes something is told no.
+    const words = ['-c', `source .nodewright/azure.env; set -eo pipefail; exec <<< n; ${script}`];
     return new Promise((resolve, reject) => {
       const child = spawn('bash', words, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
       let [stdout, stderr] = ['', ''];
