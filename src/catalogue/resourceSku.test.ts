@@ -2,6 +2,7 @@ import type { ResourceSku } from '@azure/arm-compute';
 import { describe, expect, it } from 'vitest';
 import { readSku, type Sku } from './resourceSku.ts';
 import { isNodeSize } from './nodeSize.ts';
+import { zonesOf } from './offerings.ts';
 
 type Capabilities = Readonly<Record<string, string>>;
 
@@ -91,6 +92,17 @@ describe('where a size is sold', () => {
       { location: 'westus', zones: ['2'] },
     ];
     expect(read('Standard_D4s_v5', {}, { locationInfo }).zones).toEqual(['1', '3']);
+  });
+
+  it('is sold in no zone where the region or the size has none', () => {
+    const sku = read('Standard_D4s_v5', {}, { locationInfo: [{ location: 'westeurope' }] });
+    expect(zonesOf(sku, 'westeurope')).toEqual(['0']);
+    expect(zonesOf(read('Standard_D4s_v5', {}), 'westeurope')).toEqual([
+      'westeurope-1',
+      'westeurope-2',
+      'westeurope-3',
+      '0',
+    ]);
   });
 
   it('knows the zones with ultra disks', () => {
