@@ -1,6 +1,6 @@
 import { poolTotals } from './balanced.ts';
 import { keptNode, type Candidate } from './candidate.ts';
-import { allowedTogether, commandsOf, consolidationCause, withinBudgets } from './consolidation.ts';
+import { allowedTogether, commandsOf, consolidationCause, MOST_PODS, withinBudgets } from './consolidation.ts';
 import type { Kept, OutcomeCause } from './kept.ts';
 import type { Decision, Method, Pass } from './method.ts';
 import { likenessOf } from './likeness.ts';
@@ -11,8 +11,6 @@ import { removals } from './removals.ts';
 import { inRounds, type Search } from './rounds.ts';
 import { Worth } from './worth.ts';
 
-/** Pods whose new places are looked for at once: more would hold up other loops. */
-const MOST_PODS = 1_000;
 /** A part of the bill that is not worth a search. */
 const LEAST_SHARE = 0.005;
 /** What-ifs between two sizes that were tried. */

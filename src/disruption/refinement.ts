@@ -3,15 +3,16 @@ import type { Pod } from '../api/kinds.ts';
 import { podKey } from '../pods/podKey.ts';
 import type { PoolTotals } from './balanced.ts';
 import type { Candidate } from './candidate.ts';
-import { allowedTogether } from './consolidation.ts';
+import { allowedTogether, MOST_PODS } from './consolidation.ts';
 import type { Pass } from './method.ts';
 import { outcomeOf, type Outcome } from './moves.ts';
 import { byName } from './order.ts';
 import { mostNet } from './payback.ts';
 import type { Worth } from './worth.ts';
 
-/** What-ifs of one search. */
+/** What-ifs of one search, and the pods in all of them: what a search takes does not grow with the cluster. */
 const MOST_ASKED = 48;
+const MOST_PODS_ASKED = 16 * MOST_PODS;
 /** How many nodes are added to the set, or left out of it, at once. */
 const STEPS = [4, 2, 1];
 /** From so many nodes on, steps are also as large as a part of the set: a few at a time would take too many what-ifs. */
@@ -36,14 +37,17 @@ export function* refined(first: Outcome, { open, pass, worth, totals }: Refineme
   const mightBeBetter = (set: readonly Candidate[]): boolean =>
     set.reduce((sum, candidate) => sum + (most.get(candidate) ?? 0), 0) > best.net;
   let best = first;
-  let asked = 0;
-  for (let isBetter = true; isBetter && asked < MOST_ASKED;) {
+  let [asked, podsAsked] = [0, 0];
+  const mayAsk = (): boolean => asked < MOST_ASKED && podsAsked < MOST_PODS_ASKED;
+  for (let isBetter = true; isBetter && mayAsk();) {
     isBetter = false;
     for (const set of neighbours(best, open, worth)) {
-      const allowed = allowedTogether(set, pass);
-      if (allowed.length < set.length || asked >= MOST_ASKED || !mightBeBetter(set)) continue;
+      const pods = set.reduce((sum, { movable }) => sum + movable.length, 0);
+      if (pods > MOST_PODS || allowedTogether(set, pass).length < set.length) continue;
+      if (!mayAsk() || !mightBeBetter(set)) continue;
       const outcome = outcomeOf(set, pass, totals);
       asked += 1;
+      podsAsked += pods;
       yield;
       if (outcome.net <= best.net) continue;
       best = outcome;

@@ -5,7 +5,8 @@ import { SeededRandom } from '../clock/seededRandom.ts';
 import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
 import { paperPod } from '../../test/fixtures/disruption/paperPods.ts';
 import { testType } from '../../test/fixtures/solver/testObjects.ts';
-import type { Decision } from './method.ts';
+import { MOST_PODS } from './consolidation.ts';
+import { candidatesFor, type Decision, type Pass } from './method.ts';
 import { multiNode } from './multiNode.ts';
 
 const TYPES = [testType('large', 8, 16, 0.4)];
@@ -19,14 +20,14 @@ const ON_DEMAND: NodePool['spec']['template'] = {
 };
 
 /** Nodes with a few small pods each: most of them can go. */
-function halfEmpty(seed: string, nodes: string): PaperCluster {
+function halfEmpty(seed: string, nodes: string, count = 14): PaperCluster {
   const paper = new PaperCluster();
   const random = new SeededRandom(seed);
   paper.addPool(TYPES, {
     template: ON_DEMAND,
     disruption: { consolidateAfter: '0s', consolidationPolicy: 'WhenEmptyOrUnderutilized', budgets: [{ nodes }] },
   });
-  for (let at = 0; at < 14; at++) {
+  for (let at = 0; at < count; at++) {
     const pods = Array.from({ length: 1 + Math.floor(random.next() * 4) }, (_, own) =>
       paperPod(`p-${at}-${own}`, { cpu: `${300 + Math.floor(random.next() * 900)}m` }),
     );
@@ -51,4 +52,21 @@ it('keeps to the budget', () => {
   const going = goingOf(halfEmpty('a', '3').decide(multiNode));
   expect(going.length).toBeGreaterThan(0);
   expect(going.length).toBeLessThanOrEqual(3);
+});
+
+it('asks about no more pods at once in a large cluster, whose budget allows fewer nodes than are worth removing', () => {
+  const { pass } = halfEmpty('a', '10%', 600).pass();
+  const asked: number[] = [];
+  const counted: Pass = {
+    ...pass,
+    whatIf: (question) => {
+      asked.push(question.without.reduce((sum, { movable }) => sum + movable.length, 0));
+      return pass.whatIf(question);
+    },
+  };
+  const work = multiNode.decide(candidatesFor(multiNode, counted).candidates, counted);
+  while (work.next().done !== true);
+  expect(pass.candidates.reduce((sum, { movable }) => sum + movable.length, 0)).toBeGreaterThan(MOST_PODS);
+  expect(asked.length).toBeGreaterThan(0);
+  expect(Math.max(...asked)).toBeLessThanOrEqual(MOST_PODS);
 });

@@ -6,12 +6,13 @@ import { buildIdentity, Results } from './results.ts';
 import { startRig, type Rig } from './rig.ts';
 import { runSpec } from './runSpec.ts';
 import { AREAS, listSpecs, type Area, type Spec } from './spec.ts';
-import { ensureSuite } from './suiteBinary.ts';
+import { ensureKarpenter, ensureSuite } from './suiteBinary.ts';
 import { problemsOf, summaryOf } from './verdict.ts';
 
 interface Flags {
   readonly area: readonly Area[];
   readonly resume: boolean;
+  readonly peer: boolean;
   readonly parallel: number;
   readonly out: string;
   readonly 'ginkgo.focus'?: string;
@@ -21,6 +22,7 @@ interface Flags {
 interface Shift {
   readonly program: string;
   readonly nodewright: string;
+  readonly peer: string | undefined;
   readonly waiting: Spec[];
   readonly results: Results;
   readonly directory: string;
@@ -41,6 +43,7 @@ const command = new Command('test:upstream')
   .description("Runs Karpenter's regression suite against nodewright on a real control plane.")
   .option('--area <names...>', `only these areas: ${AREAS.join(', ')}`, parseArea, [])
   .option('--resume', 'go on after an interrupted run of the same build', false)
+  .option('--peer', "run Karpenter's own controller instead, to compare", false)
   .option('--parallel <number>', 'how many control planes to use at once', parseParallel, 1)
   .option('--out <folder>', 'where logs, reports and results go', join(ROOT, '.nodewright', 'upstream'))
   .option('--ginkgo.focus <pattern>', 'only specs whose full name matches')
@@ -55,13 +58,14 @@ async function main(flags: Flags): Promise<number> {
   const everything = await listSpecs(program);
   const specs = await chosen(program, flags);
   await mkdir(flags.out, { recursive: true });
-  const results = await Results.open(flags.out, await buildIdentity(ROOT, program), flags);
+  const results = await Results.open(flags.out, await buildIdentity(ROOT, program, flags), flags);
   const waiting = specs.filter(({ name }) => results.get(name) === undefined);
   report(`${specs.length} of ${everything.length} specs, ${specs.length - waiting.length} of them done before`);
   const nodewright = await ownCopy(flags.out);
+  const peer = flags.peer ? await ensureKarpenter(report) : undefined;
   const inTurn = queue();
   const workers = Array.from({ length: Math.min(flags.parallel, waiting.length) }, (_, index) =>
-    work({ program, nodewright, waiting, results, inTurn, directory: join(flags.out, `worker-${index + 1}`) }),
+    work({ program, nodewright, peer, waiting, results, inTurn, directory: join(flags.out, `worker-${index + 1}`) }),
   );
   await Promise.all(workers);
   const outcomes = specs.flatMap(({ name }) => results.get(name) ?? []);
@@ -89,12 +93,12 @@ async function ownCopy(directory: string): Promise<string> {
 }
 
 /** Takes specs from the common list until none is left. A spec that did not pass gets the next one a fresh cluster. */
-async function work({ program, nodewright, waiting, results, directory, inTurn }: Shift): Promise<void> {
+async function work({ program, nodewright, peer, waiting, results, directory, inTurn }: Shift): Promise<void> {
   await mkdir(directory, { recursive: true });
   let rig: Rig | undefined;
   try {
     for (let spec = waiting.shift(); spec !== undefined; spec = waiting.shift()) {
-      rig ??= await startRig({ nodewright, logDirectory: directory });
+      rig ??= await startRig({ nodewright, peer, logDirectory: directory });
       const run = { program, rig, spec, directory, limitMilliseconds: LIMIT_MINUTES * MINUTE };
       const outcome = await (ALONE.has(spec.area) ? inTurn(() => runSpec(run)) : runSpec(run));
       const word = outcome.passed ? 'passed' : 'FAILED';

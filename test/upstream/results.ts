@@ -53,9 +53,13 @@ export class Results {
   }
 }
 
-/** Our build and the suite's: an outcome is a statement about both. */
-export async function buildIdentity(root: string, suite: string): Promise<string> {
-  const fingerprint = await readFile(join(root, 'dist', '.fingerprint'), 'utf8');
+/** Our build (or the peer in its place) and the suite's: an outcome is a statement about both. */
+export async function buildIdentity(
+  root: string,
+  suite: string,
+  { peer }: { readonly peer: boolean },
+): Promise<string> {
+  const fingerprint = peer ? 'Karpenter' : await readFile(join(root, 'dist', '.fingerprint'), 'utf8');
   return createHash('sha256').update(fingerprint).update(suite).digest('hex').slice(0, 16);
 }
 

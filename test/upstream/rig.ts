@@ -14,9 +14,11 @@ export interface Rig {
   stop(): Promise<void>;
 }
 
-/** Where the rig finds our program, and where its output goes. */
+/** Where the rig finds the programs, and where their output goes. */
 interface RigOptions {
   readonly nodewright: string;
+  /** Karpenter's own kwok controller, which then runs in the place of ours. */
+  readonly peer?: string | undefined;
   readonly logDirectory: string;
 }
 
@@ -24,7 +26,7 @@ interface RigOptions {
 const FEATURE_GATES = 'NodeRepair=true,StaticCapacity=true,CapacityBuffer=true';
 const STOP_GRACE_MILLISECONDS = 20_000;
 
-export async function startRig({ nodewright, logDirectory }: RigOptions): Promise<Rig> {
+export async function startRig({ nodewright, peer, logDirectory }: RigOptions): Promise<Rig> {
   const plane = await startControlPlane({
     scheduler: true,
     controllerManager: true,
@@ -32,10 +34,10 @@ export async function startRig({ nodewright, logDirectory }: RigOptions): Promis
     controllerManagerControllers: ['*', '-node-lifecycle-controller'],
   });
   const programs = new Map<string, ChildProcess>();
-  const start = (name: string, ...args: string[]): void => {
+  const start = (name: string, executable: string, args: readonly string[]): void => {
     const log = openSync(join(logDirectory, `${name}.log`), 'a');
     const env = { ...process.env, KUBECONFIG: plane.adminKubeconfig };
-    programs.set(name, spawn(process.execPath, [nodewright, name, ...args], { env, stdio: ['ignore', log, log] }));
+    programs.set(name, spawn(executable, args, { env, stdio: ['ignore', log, log] }));
     closeSync(log);
   };
   // The control plane sees to its own end when this process dies; our programs would stay.
@@ -51,15 +53,15 @@ export async function startRig({ nodewright, logDirectory }: RigOptions): Promis
   try {
     await installCrds(plane);
     const [metrics, health] = [await freeLoopbackPort(), await freeLoopbackPort()];
-    start('kubelet-sim');
-    start(
-      'run',
-      '--cloud-provider=kwok',
+    const flags = [
       '--leader-election-namespace=kube-system',
       `--feature-gates=${FEATURE_GATES}`,
       `--metrics-port=${metrics}`,
       `--health-probe-port=${health}`,
-    );
+    ];
+    start('kubelet-sim', process.execPath, [nodewright, 'kubelet-sim']);
+    if (peer === undefined) start('run', process.execPath, [nodewright, 'run', '--cloud-provider=kwok', ...flags]);
+    else start('karpenter', peer, flags);
   } catch (error) {
     await stop();
     throw error;
