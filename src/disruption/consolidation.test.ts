@@ -50,6 +50,16 @@ it('replaces a node by a cheaper one and allows nothing dearer', () => {
     'medium',
   ]);
   expect(command?.savingsPerHour).toBeCloseTo(0.2);
+  expect(replacement?.kind === 'planned' && replacement.plan.choice).toMatchObject({
+    boundByResource: 'cpu',
+    candidates: {
+      offered: 3,
+      removed: [
+        { stage: 'resources', count: 1 },
+        { stage: 'replacement', count: 1 },
+      ],
+    },
+  });
 });
 
 it('keeps a node that nothing cheaper holds, with both prices', () => {

@@ -7,6 +7,7 @@ import type { InstanceType } from '../cloud/instanceType.ts';
 import { Requirement } from '../constraints/requirement.ts';
 import { Requirements } from '../constraints/requirements.ts';
 import type { Alternative, PlannedNode } from '../solver/problem.ts';
+import type { NodeChoice } from '../solver/reasons.ts';
 import { typesByName, type PoolCatalogue } from './candidate.ts';
 import type { OutcomeCause } from './kept.ts';
 import type { Pass } from './method.ts';
@@ -77,12 +78,21 @@ function narrowed(
   }
   const kept = new Set(names.slice(0, Math.max(mostTypes, needed)));
   const isRelaxed = needed > names.length;
+  const { choice } = plan;
   return {
     ...plan,
+    ...(choice && { choice: { ...choice, ...candidatesLeft(plan, choice, kept.size) } }),
     alternatives: wanted.filter(({ instanceType }) => kept.has(instanceType)),
     minValuesRelaxed: plan.minValuesRelaxed || isRelaxed,
     ...(isRelaxed && catalogue && { requirements: relaxed(plan, names, catalogue) }),
   };
+}
+
+/** What the plan allowed and its narrowing does not is one more stage that removed candidates. */
+function candidatesLeft({ alternatives }: PlannedNode, { candidates }: NodeChoice, left: number): Partial<NodeChoice> {
+  const count = new Set(alternatives.map(({ instanceType }) => instanceType)).size - left;
+  if (candidates === undefined || count === 0) return {};
+  return { candidates: { ...candidates, removed: [...candidates.removed, { stage: 'replacement', count }] } };
 }
 
 type MinValues = PlannedNode['requirements'][number];

@@ -1,5 +1,5 @@
 import type { GapPart } from '../solver/problem.ts';
-import type { CandidateCounts, NodeChoice, RefusalStage, RejectedType } from '../solver/reasons.ts';
+import type { CandidateCounts, CandidateStage, NodeChoice, RejectedType } from '../solver/reasons.ts';
 import { amountText } from './amountText.ts';
 import { countText } from './countText.ts';
 
@@ -15,10 +15,11 @@ export function choiceText({
   return `without ${boundBy} a cheaper instance type would do${boundByResource === undefined ? '' : ` (${boundByResource})`}`;
 }
 
-const STAGES: Readonly<Partial<Record<RefusalStage, string>>> = {
+const STAGES: Readonly<Partial<Record<CandidateStage, string>>> = {
   'instance-types': 'do not meet the requirements',
   offerings: 'cannot be had as required',
   resources: 'are too small',
+  replacement: 'may not replace what goes (price, capacity type or a launch that failed lately)',
 };
 
 /** How many instance types were left, and where the others were lost. */

@@ -97,7 +97,7 @@ export interface SolveOptions {
   /** Stops the improvement early by `now`; only then may two runs differ. */
   readonly timeBudgetMs?: number;
   readonly now?: () => number;
-  /** Says for each planned node why it has its instance type. What-ifs do without. */
+  /** Says for each planned node why it has its instance type. What-ifs that are only compared do without. */
   readonly explainChoices?: boolean;
   /**
    * For a what-if: where the pods go, which nodes are planned and at what price, and nothing that only a report reads.

@@ -173,5 +173,8 @@ export interface NodeChoice {
 
 export interface CandidateCounts {
   readonly offered: number;
-  readonly removed: readonly { readonly stage: RefusalStage; readonly count: number }[];
+  readonly removed: readonly { readonly stage: CandidateStage; readonly count: number }[];
 }
+
+/** `replacement`: types that may not be bought in place of the nodes that go. */
+export type CandidateStage = RefusalStage | 'replacement';

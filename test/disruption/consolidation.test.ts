@@ -3,14 +3,20 @@ import { Kinds } from '../../src/api/kinds.ts';
 import { Annotations, Labels } from '../../src/api/labels.ts';
 import { InsufficientCapacityError } from '../../src/cloud/errors.ts';
 import { createEngine } from '../../src/cli/compose/engine.ts';
+import { Ledger } from '../../src/ledger/ledger.ts';
+import { recordText } from '../../src/ledger/recordText.ts';
 import { poolSpec, Workbench } from '../fixtures/engine/workbench.ts';
 
 const MINUTE = 60_000;
 
 let bench: Workbench;
+let ledger: Ledger;
 beforeEach(async () => {
   bench = await Workbench.start({
-    engine: (ports) => createEngine({ ...ports, batchIdle: 1_000, batchMax: 10_000 }),
+    engine: (ports) => {
+      ledger = new Ledger({ now: () => ports.clock.now() });
+      return createEngine({ ...ports, ledger, batchIdle: 1_000, batchMax: 10_000 });
+    },
     pace: { boot: 5_000, ready: 1_000, podStart: 1_000 },
   });
 });
@@ -54,6 +60,10 @@ describe('nodes that are not worth their price', () => {
     expect(await types()).toEqual(['m4']);
     const labels = { decision: 'replace', reason: 'underutilized' };
     expect(bench.metrics.value('karpenter_voluntary_disruption_decisions_total', labels)).toBeGreaterThanOrEqual(1);
+    const replacement = ledger.entries().findLast(({ kind }) => kind === 'launch');
+    expect(replacement && recordText(replacement)).toMatch(
+      /: m4 in .*, in place of others, for .*; without default\/web-\S+ a cheaper instance type would do \(cpu\)$/,
+    );
   });
 
   it('are replaced after a launch that failed, once the pause that follows is over', async () => {

@@ -100,7 +100,12 @@ class WhatIfs {
         withoutNodes: new Set(without.map(({ view }) => view.name)),
         closedNodes,
       },
-      { searchRounds: outcomeOnly ? 0 : SEARCH_ROUNDS, reservedCapacity: 'Fallback', outcomeOnly },
+      {
+        searchRounds: outcomeOnly ? 0 : SEARCH_ROUNDS,
+        reservedCapacity: 'Fallback',
+        outcomeOnly,
+        explainChoices: !outcomeOnly,
+      },
       existingOnly ? NO_POOLS : undefined,
     );
   }
