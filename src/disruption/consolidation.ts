@@ -9,9 +9,6 @@ import type { Pass } from './method.ts';
 import type { Move } from './moves.ts';
 import { byName } from './order.ts';
 
-/** Pods whose new places are looked for at once: more would hold up other loops. */
-export const MOST_PODS = 1_000;
-
 /** Why consolidation leaves the candidate alone. */
 export function consolidationCause(candidate: Candidate): KeptCause | undefined {
   const { pool, view, instanceType, zone, capacityType } = candidate;

@@ -3,6 +3,7 @@ import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
 import { causeOf, commandsText, paperPod, UNSCHEDULABLE } from '../../test/fixtures/disruption/paperPods.ts';
 import { testType } from '../../test/fixtures/solver/testObjects.ts';
 import { Annotations } from '../api/labels.ts';
+import { timestamp } from '../units/timestamp.ts';
 import { drift } from './drift.ts';
 import { staticDrift } from './staticDrift.ts';
 
@@ -85,6 +86,24 @@ it.each([
   const waiting = decision.kept.filter(({ cause }) => cause.kind === 'other-zone-first').map(({ node }) => node);
   expect(new Set([...gone, ...waiting])).toEqual(new Set(['a', 'b', 'c', 'd', 'empty']));
 });
+
+it.each([
+  ['ReplicaSet', ['b']],
+  ['StatefulSet', []],
+])(
+  'lets the next zone go while pods of the first are ending, where a %s has others in their place',
+  (kind, expected) => {
+    paper.addPool(types, withBudget('100%'));
+    const owner = { apiVersion: 'apps/v1', kind, name: 'web', uid: 'web', controller: true };
+    const pod = paperPod('a');
+    const ending = { ...pod.metadata, deletionTimestamp: timestamp(paper.now), ownerReferences: [owner] };
+    paper.addNode({ name: 'a', zone: 'z1', type: 'small', driftedFor: 1, pods: [{ ...pod, metadata: ending }] });
+    paper.addNode({ name: 'b', zone: 'z2', type: 'small', driftedFor: 1, pods: [paperPod('b')] });
+    paper.cluster.markForDeletion('a');
+    const gone = paper.decide(drift).commands.flatMap(({ candidates }) => candidates.map(({ view }) => view.name));
+    expect(gone).toEqual(expected);
+  },
+);
 
 it('a pod without another place holds its node, not the others', () => {
   paper.addPool(types);

@@ -7,14 +7,13 @@ import { Allowance } from './allowance.ts';
 import { keptNode, type Candidate } from './candidate.ts';
 import { commandOf, priceOfAll, type Command } from './command.ts';
 import type { Kept, KeptCause, OutcomeCause } from './kept.ts';
-import type { Decision, Method, Pass } from './method.ts';
+import { MOST_PODS, type Decision, type Method, type Pass } from './method.ts';
 import { byDrift } from './order.ts';
 import { stranding, wouldStrand } from './outcome.ts';
 import { partsOf, type Part } from './parts.ts';
 import { pinned } from './pinned.ts';
+import { isReschedulable } from '../pods/podPredicates.ts';
 
-/** Pods whose new places are looked for at once: more would hold up other loops. */
-const MOST_PODS = 1_000;
 /** How often nodes whose pods find no place are left out before the rest is taken one by one. */
 const MOST_ROUNDS = 4;
 /** Less than a cent a month. */
@@ -92,15 +91,17 @@ function firstWave(candidates: readonly Candidate[], pass: Pass, kept: Kept[]): 
 }
 
 /**
- * Zones whose nodes are being replaced, by pool. Another one waits until they are done: what is wrong with the new nodes
- * shows in one zone first. The pool's annotation may allow several at once.
+ * Zones whose nodes are being replaced, by pool. Another one waits until no pod on them has yet to move: what is wrong with
+ * the new nodes shows in one zone first. The pool's annotation may allow several at once.
  */
 class OpenZones {
   private readonly byPool = new Map<string, Set<string>>();
 
   constructor({ views }: Pass) {
-    for (const { deleting, claim, nodePool = '', labels } of views) {
+    for (const { deleting, claim, nodePool = '', labels, pods } of views) {
       if (!deleting || claim === undefined || !isDrifted(claim)) continue;
+      // Pods that are ending have others in their place already, but for those of StatefulSets.
+      if (!pods.some(isReschedulable)) continue;
       this.of(nodePool).add(labels[Labels.zone] ?? '');
     }
   }

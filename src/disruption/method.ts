@@ -10,6 +10,9 @@ import { keptNode, type Candidate, type PoolCatalogue } from './candidate.ts';
 import type { Command, ConsolidationType } from './command.ts';
 import type { Kept, KeptCause } from './kept.ts';
 
+/** Pods whose new places are looked for at once: more would hold up other loops. */
+export const MOST_PODS = 1_000;
+
 export interface Method {
   readonly name: 'emptiness' | 'static-drift' | 'drift' | 'multi-node' | 'single-node';
   readonly reason: DisruptionReason;

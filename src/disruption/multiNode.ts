@@ -1,8 +1,8 @@
 import { poolTotals } from './balanced.ts';
 import { keptNode, type Candidate } from './candidate.ts';
-import { allowedTogether, commandsOf, consolidationCause, MOST_PODS, withinBudgets } from './consolidation.ts';
+import { allowedTogether, commandsOf, consolidationCause, withinBudgets } from './consolidation.ts';
 import type { Kept, OutcomeCause } from './kept.ts';
-import type { Decision, Method, Pass } from './method.ts';
+import { MOST_PODS, type Decision, type Method, type Pass } from './method.ts';
 import { likenessOf } from './likeness.ts';
 import { outcomeOf, type Outcome } from './moves.ts';
 import { byName } from './order.ts';

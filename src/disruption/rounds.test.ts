@@ -5,8 +5,7 @@ import { SeededRandom } from '../clock/seededRandom.ts';
 import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
 import { paperPod } from '../../test/fixtures/disruption/paperPods.ts';
 import { testType } from '../../test/fixtures/solver/testObjects.ts';
-import { MOST_PODS } from './consolidation.ts';
-import { candidatesFor, type Decision, type Pass } from './method.ts';
+import { candidatesFor, MOST_PODS, type Decision, type Pass } from './method.ts';
 import { multiNode } from './multiNode.ts';
 
 const TYPES = [testType('large', 8, 16, 0.4)];
