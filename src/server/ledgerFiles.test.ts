@@ -54,6 +54,17 @@ describe('the ledger on disk', () => {
     expect(namesOf(second.ledger.entries())).toEqual(['a']);
     second.ledger.append(nomination('c'));
     second.end();
+    // All files in a row, as jq reads them.
+    const text = readdirSync(directory)
+      .sort()
+      .map((each) => readFileSync(join(directory, each), 'utf8'));
+    expect(
+      text
+        .join('')
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line) as unknown),
+    ).toHaveLength(2);
     expect(namesOf(start().ledger.entries())).toEqual(['a', 'c']);
   });
 
@@ -82,6 +93,15 @@ describe('the ledger on disk', () => {
     const second = start({ maxAge: HOUR });
     expect(second.ledger.entries()).toEqual([]);
     expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it('forgets what is too old while it goes on', () => {
+    const { ledger } = start({ maxAge: 8 * HOUR });
+    for (let at = 0; at < 24; at++, now += HOUR) ledger.append(nomination(`pod-${at}`));
+    const names = namesOf(readLedgerFiles(directory));
+    expect(names.at(-1)).toBe('pod-23');
+    expect(names).toContain('pod-16');
+    expect(names).not.toContain('pod-12');
   });
 
   it('knows after a restart since when a node is kept', () => {

@@ -3,7 +3,18 @@
  * at once, so that the death of the process can tear the last one at most. The oldest files go when there are too many
  * bytes or when their last decision is too old.
  */
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import { systemProblem } from '../errors/thrown.ts';
@@ -40,7 +51,10 @@ export function keepLedgerInFiles(ledger: Ledger, options: LedgerFilesOptions): 
   let old: OldFile[];
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const read = namesIn(directory).map((name) => readFile(join(directory, name)));
+    const read = namesIn(directory).map((name) => {
+      cutTorn(join(directory, name));
+      return readFile(join(directory, name));
+    });
     ledger.restore(read.flatMap(({ entries }) => entries).filter(({ time }) => time >= now() - maxAge));
     old = read.map(({ file }) => file);
   } catch (error) {
@@ -78,11 +92,20 @@ function readFile(path: string): { readonly file: OldFile; readonly entries: rea
   return { file: { path, bytes: Buffer.byteLength(text), last }, entries };
 }
 
+/** A record that the death of a process has torn would spoil the next file for readers of all of them in a row. */
+function cutTorn(path: string): void {
+  const bytes = readFileSync(path);
+  const whole = bytes.lastIndexOf('\n') + 1;
+  if (whole < bytes.length) truncateSync(path, whole);
+}
+
 class LedgerFiles {
   private readonly options: LedgerFilesOptions;
   private readonly old: OldFile[];
   private serial: number;
-  private open: { readonly path: string; readonly descriptor: number; bytes: number; last: number } | undefined;
+  private open:
+    | { readonly path: string; readonly descriptor: number; readonly first: number; bytes: number; last: number }
+    | undefined;
   private hasFailed = false;
 
   constructor(options: LedgerFilesOptions, old: readonly OldFile[], serial: number) {
@@ -95,7 +118,7 @@ class LedgerFiles {
   write(entry: LedgerEntry): void {
     const line = Buffer.from(`${formatLedgerLine(entry)}\n`);
     try {
-      const file = this.fileFor(line.length, entry.sequence);
+      const file = this.fileFor(line.length, entry);
       const written = writeSync(file.descriptor, line);
       if (written < line.length) return this.fail({ written, bytes: line.length });
       file.bytes += line.length;
@@ -116,6 +139,7 @@ class LedgerFiles {
   /** What comes next must not be joined to what was torn. */
   private leave(): void {
     try {
+      if (this.open !== undefined) ftruncateSync(this.open.descriptor, this.open.bytes);
       this.close();
     } catch (error) {
       this.options.log.error('cannot close a file of the ledger', { error });
@@ -130,9 +154,14 @@ class LedgerFiles {
     closeSync(descriptor);
   }
 
-  /** A file is full at its share of the bytes. One that a former process wrote is never written to: its end may be torn. */
-  private fileFor(bytes: number, sequence: number) {
-    if (this.open !== undefined && this.open.bytes + bytes > this.share) this.close();
+  /**
+   * A file is full at its share of the bytes or of the age: files go whole, and what is old must not stay with what is new.
+   * One that a former process wrote is never written to.
+   */
+  private fileFor(bytes: number, { sequence, time }: LedgerEntry) {
+    const { open, options } = this;
+    if (open !== undefined && (open.bytes + bytes > this.share || time - open.first > options.maxAge / FILES))
+      this.close();
     if (this.open !== undefined) return this.open;
     this.serial = Math.max(this.serial, sequence);
     this.removeOld();
@@ -140,7 +169,7 @@ class LedgerFiles {
       const path = join(this.options.directory, `decisions-${String(this.serial).padStart(12, '0')}.jsonl`);
       this.serial += 1;
       if (this.old.some((file) => file.path === path)) continue;
-      this.open = { path, descriptor: openSync(path, 'a', 0o600), bytes: 0, last: this.options.now() };
+      this.open = { path, descriptor: openSync(path, 'a', 0o600), first: time, bytes: 0, last: time };
       return this.open;
     }
   }
