@@ -33,6 +33,20 @@ export class PodBudgets {
     return matching.some((budget) => allowsNothing(budget) && !letsUnhealthyGo(budget, pod));
   }
 
+  /** Of pods that go and do not come back, the first for which its budget has nothing left after the others. */
+  firstBeyond(pods: Iterable<Pod>): { readonly pod: Pod; readonly budget: PodDisruptionBudget } | undefined {
+    const left = new Map<PodDisruptionBudget, number>();
+    for (const pod of pods) {
+      for (const budget of this.matching(pod)) {
+        if (letsUnhealthyGo(budget, pod)) continue;
+        const allowed = (left.get(budget) ?? budget.status?.disruptionsAllowed ?? 0) - 1;
+        if (allowed < 0) return { pod, budget };
+        left.set(budget, allowed);
+      }
+    }
+    return undefined;
+  }
+
   /** In order of name, whatever the order of the list. */
   private matching(pod: Pod): readonly PodDisruptionBudget[] {
     const own = this.byNamespace.get(pod.metadata.namespace ?? '');

@@ -128,9 +128,11 @@ function unprotectedPods({ view, now }: NodePicture): readonly Proposal[] {
 }
 
 /** All budgets that hold pods of the node, together. */
-function looserPodBudgets({ view, podBudgets }: NodePicture): readonly Proposal[] {
+function looserPodBudgets({ view, podBudgets, homeless }: NodePicture): readonly Proposal[] {
   const budgets = new PodBudgets(podBudgets);
   const changes = new Map<string, Proposal>();
+  const startingUnder = (budget: PodDisruptionBudget): readonly Pod[] =>
+    view.pods.filter(isStarting).filter(coveredBy(budget));
   for (const pod of view.pods.filter(isActive)) {
     const [first, ...others] = budgets.refusing(pod);
     if (first === undefined) continue;
@@ -139,7 +141,12 @@ function looserPodBudgets({ view, podBudgets }: NodePicture): readonly Proposal[
       changes.set(nameOf(other), proposal(change, patchOf(budgetTarget(other), { spec: { selector: null } })));
     }
     if ((first.status?.disruptionsAllowed ?? 0) > 0 || changes.has(nameOf(first))) continue;
-    changes.set(nameOf(first), looserPodBudget(first, pod, view.pods.filter(isStarting).filter(coveredBy(first))));
+    changes.set(nameOf(first), looserPodBudget(first, pod, startingUnder(first)));
+  }
+  for (const budget of podBudgets) {
+    const [first, ...others] = homeless.filter(coveredBy(budget));
+    if (first === undefined || others.length < (budget.status?.disruptionsAllowed ?? 0)) continue;
+    changes.set(nameOf(budget), looserPodBudget(budget, first, startingUnder(budget), 1 + others.length));
   }
   return changes.size === 0 ? [] : [together([...changes.values()])];
 }
@@ -149,8 +156,8 @@ const coveredBy =
   (pod: Pod): boolean =>
     pod.metadata.namespace === metadata.namespace && matchesLabelSelector(spec?.selector, pod.metadata.labels);
 
-/** Pods that are starting will be healthy; one that has started and is not stays so, however many may be unavailable. */
-function looserPodBudget(budget: PodDisruptionBudget, pod: Pod, starting: readonly Pod[]): Proposal {
+/** `more` pods may go. Those that are starting will be healthy; one that has started and is not stays so, whatever the number. */
+function looserPodBudget(budget: PodDisruptionBudget, pod: Pod, starting: readonly Pod[], more = 1): Proposal {
   const { expectedPods = 1, currentHealthy: healthy = expectedPods } = budget.status ?? {};
   const currentHealthy = Math.min(expectedPods, healthy + starting.length);
   const target = budgetTarget(budget);
@@ -160,11 +167,11 @@ function looserPodBudget(budget: PodDisruptionBudget, pod: Pod, starting: readon
   }
   // Of pods whose number nothing says, Kubernetes can only count those that are to stay.
   if (!(pod.metadata.ownerReferences ?? []).some(({ controller }) => controller === true)) {
-    const minAvailable = Math.max(0, currentHealthy - 1);
+    const minAvailable = Math.max(0, currentHealthy - more);
     const change: NodeChange = { kind: 'pod-budget-least', budget: nameOf(budget), minAvailable };
     return proposal(change, patchOf(target, { spec: { minAvailable, maxUnavailable: null } }));
   }
-  const maxUnavailable = Math.max(1, expectedPods - currentHealthy + 1);
+  const maxUnavailable = Math.max(more, expectedPods - currentHealthy + more);
   const spec = { maxUnavailable, ...(budget.spec?.minAvailable !== undefined && { minAvailable: null }) };
   return proposal({ kind: 'pod-budget', budget: nameOf(budget), maxUnavailable }, patchOf(target, { spec }));
 }

@@ -30,6 +30,8 @@ export interface NodePicture {
   readonly poolNodes: number;
   readonly podBudgets: readonly PodDisruptionBudget[];
   readonly workloads: readonly Workload[];
+  /** Pods that are evicted though they find no other place, because the node goes whatever becomes of them. */
+  readonly homeless: readonly Pod[];
   /** The question whether the pods of the node have places without it, with its answer. */
   readonly asked: Asked;
 }

@@ -84,10 +84,9 @@ function withoutOwnPods({ workloads, view }: Picture): readonly Proposal[] {
       sentence: changes.map(nodeChangeText).join(', and '),
       patches: [
         patchOf(nodeTarget(view.name), { spec: { unschedulable: true } }),
-        ...owned.flatMap(({ workload, left }) => [
-          ...left.chosen.map((pod) => patchOf(podTarget(pod), FIRST_TO_GO)),
-          patchOf(workload.source.target, { spec: { replicas: left.replicas } }),
-        ]),
+        // While they are all there: what is left on a node that empties may be moved at once.
+        ...owned.flatMap(({ left }) => left.chosen.map((pod) => patchOf(podTarget(pod), FIRST_TO_GO))),
+        ...owned.map(({ workload, left }) => patchOf(workload.source.target, { spec: { replicas: left.replicas } })),
         ...jobs.map(({ source }) => patchOf(source.target, { spec: { suspend: true } })),
         ...single.flatMap(({ pods }) => pods.map(deleted)),
       ],

@@ -14,7 +14,7 @@ import type { NodeFate } from '../ledger/nodeFateText.ts';
 import type { Asked } from '../solver/smallestChange.ts';
 import { applyPatches } from './applyPatches.ts';
 import { carryOut } from './carryOut.ts';
-import { withHeldDrain } from './heldDrain.ts';
+import { homelessPods, withHeldDrain } from './heldDrain.ts';
 import { fateOf } from './judge.ts';
 import { nextStep, WAVE } from './nextStep.ts';
 import { nodeFactsOf } from './nodeFactsOf.ts';
@@ -35,11 +35,10 @@ export async function explainNodeIn(
   const claim = view?.claim?.metadata.name;
   const judged = claim === undefined ? undefined : fateOf(claim, rehearsal);
   if (view === undefined || claim === undefined || judged === undefined) return undefined;
-  const fate = withHeldDrain(judged, view, rehearsal);
   const workloads = await nodeWorkloads(kube, view.pods, allPods(rehearsal));
   return explainNode({
     object: objectOf(ref),
-    outcome: outcomeOf(rehearsal, view, fate, workloads),
+    outcome: outcomeOf(rehearsal, view, judged, workloads),
     facts: nodeFactsOf(rehearsal, view),
     rehearse: async (patches) => {
       const changed = applyPatches(rehearsal.objects, patches);
@@ -48,7 +47,7 @@ export async function explainNodeIn(
         const after = await whenItsTurnComes(claim, await rehearse({ ...how, ...changed }), how);
         const again = findView(after, { kind: 'nodeclaim', name: claim });
         const next = again && fateOf(claim, after);
-        return again && next && outcomeOf(after, again, withHeldDrain(next, again, after), workloads);
+        return again && next && outcomeOf(after, again, next, workloads);
       };
       const outcome = await judge('unknown');
       if (outcome?.fate.kind !== 'goes' || outcome.fate.reason !== 'Underutilized') return outcome;
@@ -96,7 +95,12 @@ function objectOf({ kind, name }: NodeRef): ObjectName {
   return { apiVersion: apiVersionOf(described), kind: described.kind, name };
 }
 
-function outcomeOf(rehearsal: Rehearsal, view: NodeView, fate: NodeFate, workloads: readonly Workload[]): NodeOutcome {
+function outcomeOf(
+  rehearsal: Rehearsal,
+  view: NodeView,
+  judged: NodeFate,
+  workloads: readonly Workload[],
+): NodeOutcome {
   const { pass, world } = rehearsal;
   const name = view.claim?.metadata.labels?.[Labels.nodePool] ?? view.nodePool ?? '';
   const picture: NodePicture = {
@@ -107,9 +111,10 @@ function outcomeOf(rehearsal: Rehearsal, view: NodeView, fate: NodeFate, workloa
     poolNodes: pass.views.filter(({ nodePool, claim, deleting }) => nodePool === name && claim && !deleting).length,
     podBudgets: [...world.informers.disruptionBudgets.store.list()],
     workloads,
+    homeless: homelessPods(judged, view, rehearsal),
     asked: askedWithout(rehearsal, view),
   };
-  return { fate, picture };
+  return { fate: withHeldDrain(judged, view, rehearsal), picture };
 }
 
 /** The question where the pods of the node go without it; it is asked when the answer is read. */

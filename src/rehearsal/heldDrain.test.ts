@@ -12,6 +12,8 @@ import { rehearse } from './rehearse.ts';
 const TYPES = [testType('t2', 2, 4, 0.1)];
 const cloud = paperCloud(TYPES);
 
+const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'web', controller: true };
+
 /** A static pool of one node, with a pod that a budget or its annotation guards. */
 function guarded(by: 'budget' | 'annotation', replicas: number, spec = {}): PaperCluster {
   const paper = new PaperCluster();
@@ -46,6 +48,24 @@ describe('a node that a static pool has too many of', () => {
       expect(explanation?.fixes[0]?.patches.map(({ target }) => target.kind)).toEqual([kind]);
     },
   );
+
+  it('is kept by a budget that lets only some of its pods go, when they find no other place', async () => {
+    const paper = new PaperCluster();
+    paper.addPool(TYPES, { replicas: 0 });
+    const pods = ['a', 'b'].map((name) => {
+      const pod = paperPod(name, { cpu: '500m', labels: { app: 'web' } });
+      return { ...pod, metadata: { ...pod.metadata, ownerReferences: [OWNER] } };
+    });
+    paper.addNode({ name: 'one', type: 't2', pods });
+    paper.podBudgets.push({
+      metadata: { name: 'web', namespace: 'default' },
+      spec: { selector: { matchLabels: { app: 'web' } }, maxUnavailable: 3 },
+      status: { currentHealthy: 2, desiredHealthy: 1, expectedPods: 4, disruptionsAllowed: 1 },
+    });
+    const explanation = await explained(paper);
+    expect(explanation?.constraint).toBe('pdb');
+    expect(explanation?.fixes[0]?.patches.map(({ patch }) => patch)).toEqual([{ spec: { maxUnavailable: 4 } }]);
+  });
 
   it('goes in the end where its drain has a deadline', async () => {
     const explanation = await explained(guarded('budget', 0, { terminationGracePeriod: '1h' }));

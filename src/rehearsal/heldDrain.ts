@@ -1,5 +1,5 @@
 /** What becomes of a node that is to go whatever its pods say, when they keep its drain from ever being done. */
-import type { Pod } from '../api/kinds.ts';
+import type { Pod, PodDisruptionBudget } from '../api/kinds.ts';
 import { isWaitingEviction } from '../cluster/drain.ts';
 import { PodBudgets } from '../cluster/disruptionBudgets.ts';
 import type { NodeView } from '../cluster/nodeView.ts';
@@ -7,27 +7,48 @@ import type { PodCause } from '../disruption/kept.ts';
 import type { NodeFate } from '../ledger/nodeFateText.ts';
 import { isDoNotDisrupt } from '../pods/doNotDisrupt.ts';
 import { podKey } from '../pods/podKey.ts';
+import { isReschedulable } from '../pods/podPredicates.ts';
 import type { Rehearsal } from './rehearse.ts';
 
 /** Reasons for which a claim is deleted without a look at the budgets of its pods. */
 const UNASKED: readonly string[] = ['Surplus'];
 
-export function withHeldDrain(fate: NodeFate, { claim, pods }: NodeView, { pass, world }: Rehearsal): NodeFate {
+/** Whether the node goes wherever its pods find a place, or none. With a grace period they go in the end. */
+function isDrainedUnasked(fate: NodeFate, { claim }: NodeView): boolean {
   const isGoing = fate.kind === 'goes' ? UNASKED.includes(fate.reason) : fate.kept.cause.kind === 'deleting';
-  // With a grace period the pods go in the end.
-  if (!isGoing || claim === undefined || claim.spec.terminationGracePeriod !== undefined) return fate;
+  return isGoing && claim !== undefined && claim.spec.terminationGracePeriod === undefined;
+}
+
+/** Pods that such a node evicts and that find no other place: their budgets count them as unavailable from then on. */
+export function homelessPods(fate: NodeFate, view: NodeView, { moment, pass }: Rehearsal): readonly Pod[] {
+  if (!isDrainedUnasked(fate, view)) return [];
+  const pods = view.pods.filter((pod) => isWaitingEviction(pod, pass.now) && isReschedulable(pod));
+  const withoutNodes = new Set([view.name]);
+  const { unplaced } = moment.ask({ pods, withoutNodes }, { searchRounds: 0, outcomeOnly: true });
+  const keys = new Set(unplaced.map(({ pod }) => pod));
+  return pods.filter((pod) => keys.has(podKey(pod)));
+}
+
+export function withHeldDrain(fate: NodeFate, view: NodeView, rehearsal: Rehearsal): NodeFate {
+  const { claim, pods } = view;
+  const { pass, world } = rehearsal;
+  if (claim === undefined || !isDrainedUnasked(fate, view)) return fate;
   const budgets = new PodBudgets(world.informers.disruptionBudgets.store.list());
   for (const pod of pods) {
     const cause = isWaitingEviction(pod, pass.now) ? causeOf(pod, budgets, pass.now) : undefined;
     if (cause !== undefined) return { kind: 'kept', kept: { nodeClaim: claim.metadata.name, cause } };
   }
-  return fate;
+  const beyond = budgets.firstBeyond(homelessPods(fate, view, rehearsal));
+  if (beyond === undefined) return fate;
+  const cause: PodCause = { kind: 'pdb', pod: podKey(beyond.pod), budgets: [nameOf(beyond.budget)] };
+  return { kind: 'kept', kept: { nodeClaim: claim.metadata.name, cause } };
 }
 
 function causeOf(pod: Pod, budgets: PodBudgets, now: number): PodCause | undefined {
   if (isDoNotDisrupt(pod, now)) return { kind: 'do-not-disrupt-pod', pod: podKey(pod) };
   const refusing = budgets.refusing(pod);
   if (refusing.length === 0) return undefined;
-  const names = refusing.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`);
-  return { kind: 'pdb', pod: podKey(pod), budgets: names };
+  return { kind: 'pdb', pod: podKey(pod), budgets: refusing.map(nameOf) };
 }
+
+const nameOf = ({ metadata }: PodDisruptionBudget): string => `${metadata.namespace ?? ''}/${metadata.name}`;

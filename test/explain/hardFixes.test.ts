@@ -24,6 +24,8 @@ describe('fixes that need more than one thought', { timeout: 600_000 }, () => {
     ['a static pool whose next node is needed in one zone', 'other-127'],
     ['a disk in a zone that nothing is sold in', 'fresh-97'],
     ['nodes of a static pool that others wait for as well', 'later-5'],
+    ['a budget that lets only some pods of a node go, none of which finds another place', 'sixteen-27'],
+    ['pods that move on as soon as others have left their node', 'sixteen-41'],
   ])('hold for %s', async (_, seed) => {
     const verdicts = await proveCluster(seed);
     expect(verdicts.length).toBeGreaterThan(0);
