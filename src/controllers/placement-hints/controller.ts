@@ -37,6 +37,11 @@ const ATTEMPTS = 3;
  * repetitions in a row, none of them `calm` after another, the wait grows.
  */
 const REPEAT = { wait: 20, prompt: 10, longest: 5_000, calm: 1_000 };
+/**
+ * How long after a pod was tried its hint is written again, in milliseconds: when a hint is cleared, the scheduler tries all
+ * pods again, and would clear at once what is written before it has.
+ */
+const PAUSE = 2;
 /** A hint without a plan is left for this long: after a restart, the next plan may say the same. */
 const ORPHAN_WAIT = 5_000;
 
@@ -241,7 +246,9 @@ export class PlacementHints {
     const { uid = '' } = pod.metadata;
     const known = this.said.get(uid);
     const last = known?.node === node ? known : { node, times: 0, at: now };
-    const wait = when === 'now' && node !== null ? 0 : last.at + waitAfter(last) - now;
+    const isOrphan = node === null && this.world.cluster.places.of(pod, now) === undefined;
+    const repeated = Math.max(last.at + waitAfter(last), this.lastTried(pod) + PAUSE) - now;
+    const wait = isOrphan ? last.at + ORPHAN_WAIT - now : when === 'now' || last.times === 0 ? 0 : repeated;
     const times = now - last.at > REPEAT.calm ? 1 : last.times + 1;
     this.said.set(uid, wait > 0 ? last : { node, times, at: now });
     if (wait > 0) return { requeueAfter: wait };
@@ -268,7 +275,6 @@ interface Said {
 }
 
 /** How long after the last write the next may follow. */
-function waitAfter({ node, times }: Said): number {
-  if (node === null) return ORPHAN_WAIT;
-  return times === 0 ? 0 : Math.min(REPEAT.longest, REPEAT.wait * 2 ** Math.max(0, times - REPEAT.prompt));
+function waitAfter({ times }: Said): number {
+  return Math.min(REPEAT.longest, REPEAT.wait * 2 ** Math.max(0, times - REPEAT.prompt));
 }

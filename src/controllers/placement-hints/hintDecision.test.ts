@@ -40,6 +40,15 @@ describe('a pod with a place', () => {
     expect(decide(pod(), { view: undefined })).toBeUndefined();
     expect(decide(pod(), { view: full })).toBeUndefined();
   });
+
+  it('loses a hint at another node where it cannot be told its own', () => {
+    const full = nodeView({ node: node('500m') }, []);
+    for (const own of [{ matters: false }, { view: undefined }, { view: full }]) {
+      expect(decide(pod({}, 'other'), own)).toBeNull();
+      expect(decide(pod({}, 'other', false), own)).toBeUndefined();
+    }
+    expect(decide(pod({}, 'n'), { matters: false })).toBeUndefined();
+  });
 });
 
 describe('a pod without a place', () => {

@@ -25,8 +25,10 @@ export function hintDecision(
   const said = hintedNode(pod);
   if (!isPlanned) return said === undefined ? undefined : null;
   const node = view?.node?.metadata.name;
-  if (view === undefined || node === undefined || node === said) return undefined;
-  return matters && hasRoom(view, pod) ? node : undefined;
+  if (node !== undefined && node === said) return undefined;
+  if (view !== undefined && node !== undefined && matters && hasRoom(view, pod)) return node;
+  // Its place is elsewhere by now: a hint that stays keeps room from the pod that is expected there.
+  return said === undefined ? undefined : null;
 }
 
 /** Pods that a scheduler we know will look at, and that it has not chosen a node for by preemption. */
