@@ -118,3 +118,19 @@ describe('pods of one kind', () => {
     expect(waves.map((wave) => wave.toSorted())).toEqual([['a2', 'b1'], ['a1'], ['b2']]);
   });
 });
+
+it('a node that pods were to move to is not waited for long after they are gone without successors', () => {
+  const cluster = new Cluster();
+  for (const name of ['a', 'b']) cluster.setNode(node(name, 'z'));
+  const moving = pod('moving', false);
+  const bound = { ...moving, spec: { containers: [{ name: 'main' }], nodeName: 'a' } };
+  cluster.setPod(bound);
+  cluster.places.hold('plan', [{ target: 'b', pods: [moving] }], 120_000);
+  cluster.setPod({ ...bound, metadata: { ...bound.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } });
+  expect(cluster.isNominated('b', NOW)).toBe(true);
+  cluster.removePod(bound);
+  expect(cluster.isNominated('b', 10_000)).toBe(true);
+  expect(cluster.isNominated('b', 19_000)).toBe(false);
+  cluster.setPod(pod('late', false));
+  expect(cluster.isNominated('b', 19_000)).toBe(true);
+});

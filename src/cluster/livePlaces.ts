@@ -21,6 +21,8 @@ export class LivePlaces {
   readonly turns: Turns;
   /** Until when pods are expected on a node, by its key. */
   private readonly expected = new Map<string, number>();
+  /** When the pod of an open place was first seen to be gone. */
+  private readonly vacantSince = new WeakMap<Place, number>();
 
   constructor(surroundings: Surroundings) {
     this.surroundings = surroundings;
@@ -123,7 +125,9 @@ export class LivePlaces {
   /** Whether pods are about to be bound to the node or claim of this name: it must not be removed meanwhile. */
   isExpecting(name: string, now: number): boolean {
     const target = this.surroundings.targetOf(name);
-    return now < (this.expected.get(target) ?? 0) && this.placements.at(target).length > 0;
+    return (
+      now < (this.expected.get(target) ?? 0) && this.placements.at(target).some((place) => this.isAwaited(place, now))
+    );
   }
 
   /** Calls back with every pod that got another place, or lost it without being bound; the result ends it. */
@@ -178,6 +182,17 @@ export class LivePlaces {
     return others.findLast((place) => domainOf(place.target) === domain);
   }
 
+  /** A pod that is gone has no successor that comes later than `SUCCESSION`: its workload has shrunk. */
+  private isAwaited(place: Place, now: number): boolean {
+    if (!place.open || this.surroundings.podNow(place.pod) !== undefined) {
+      this.vacantSince.delete(place);
+      return true;
+    }
+    const since = this.vacantSince.get(place) ?? now;
+    this.vacantSince.set(place, since);
+    return now - since < SUCCESSION;
+  }
+
   private stands({ target, until }: Place, now: number): boolean {
     const view = this.surroundings.viewOf(target);
     return view !== undefined && !view.deleting && !(isSettled(view, now) && now >= until);
@@ -189,6 +204,8 @@ export class LivePlaces {
  * tries again up to ten seconds later. A pod whose room is taken meanwhile is planned again at once.
  */
 const SETTLING = 30_000;
+/** How long a controller may take to make a pod in the place of one that is gone, in milliseconds. */
+const SUCCESSION = 8_000;
 
 /** Whether the node has been up for so long that pods which are not on it by now will not come. */
 function isSettled({ initialized, claim }: NodeView, now: number): boolean {
