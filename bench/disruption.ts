@@ -3,7 +3,7 @@
  * takes, and how many pods have to move for it. On a real control plane with the program as it ships, or with
  * `--simulated` the same on a virtual clock.
  */
-import { builtPeer } from './peers/builtPeer.ts';
+import { builtController } from './peers/builtPeer.ts';
 import { missed } from './disruption/judge.ts';
 import { month } from './disruption/month.ts';
 import { passes } from './disruption/passes.ts';
@@ -57,7 +57,7 @@ export const bench: Bench = {
     const simulated = flags.includes('--simulated');
     const rows: (readonly (string | number)[])[] = [];
     const notes = new Map<string, string>();
-    const peer = flags.includes('--peer') && !simulated ? await builtPeer('karpenter-kwok', console.error) : undefined;
+    const peer = flags.includes('--peer') && !simulated ? await builtController(console.error) : undefined;
     if (typeof peer === 'string') notes.set('peer', peer);
     for (const seed of seedsOf(flags)) {
       const start: StartPlane = simulated

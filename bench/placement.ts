@@ -4,7 +4,7 @@
  * [--pods=N]`. With `--peer`, Karpenter beside it.
  */
 import { build } from '../scripts/build.mjs';
-import { builtPeer } from './peers/builtPeer.ts';
+import { builtController } from './peers/builtPeer.ts';
 import { placementRun, type Buyer, type PlacementResult } from './placement/placementRun.ts';
 import { VARIANTS, type Variant } from './placement/story.ts';
 import type { Bench } from './runner.ts';
@@ -57,7 +57,7 @@ async function buyersOf(flags: readonly string[]): Promise<{
 }> {
   const own: readonly Buyer[] = flags.includes('--on') ? ['auto'] : flags.includes('--off') ? ['off'] : ['auto', 'off'];
   if (!flags.includes('--peer')) return { buyers: own, missing: [] };
-  const built = await builtPeer('karpenter-kwok', (line) => console.error(line));
+  const built = await builtController((line) => console.error(line));
   if (typeof built === 'string') return { buyers: own, missing: [built] };
   return { buyers: [...own, { karpenter: built.program }], missing: [] };
 }

@@ -1,6 +1,6 @@
 /**
- * Programs of Karpenter at the version that the `go.mod` beside this pins, built once with Go into a cache outside the
- * repository. Keyed by their exact source and modules.
+ * What is measured beside ours: Karpenter's scheduler as a program of its own, at the version that the `go.mod` beside
+ * this pins, and Karpenter's whole controller. Built once with Go into a cache outside the repository.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,18 +9,28 @@ import { mkdir, readFile, rename } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { ensureKarpenter } from '../../test/upstream/suiteBinary.ts';
 
 const SOURCE = join(import.meta.dirname, 'karpenter');
 const BUILD_LIMIT_MILLISECONDS = 20 * 60_000;
-/** Packages by the name of the program. */
-const PACKAGES = { karpenter: '.', 'karpenter-kwok': 'sigs.k8s.io/karpenter/kwok' };
 
-/** Where the program is, or one line that says why it cannot be had. */
-export async function builtPeer(
-  name: keyof typeof PACKAGES,
-  report: (line: string) => void,
-): Promise<{ readonly program: string } | string> {
-  const program = await programPath(name);
+type Report = (line: string) => void;
+
+/** Where it is, or one line that says why it cannot be had. */
+type Built = { readonly program: string } | string;
+
+/** Karpenter's controller with Node objects as instances. */
+export async function builtController(report: Report): Promise<Built> {
+  try {
+    return { program: await ensureKarpenter(report) };
+  } catch (error) {
+    return `Karpenter is not measured: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** Karpenter's scheduler. */
+export async function builtScheduler(report: Report): Promise<Built> {
+  const program = await programPath();
   if (existsSync(program)) return { program };
   const run = promisify(execFile);
   try {
@@ -33,7 +43,7 @@ export async function builtPeer(
   const unfinished = `${program}.${process.pid}`;
   try {
     const limits = { cwd: SOURCE, timeout: BUILD_LIMIT_MILLISECONDS };
-    await run('go', ['build', '-o', unfinished, PACKAGES[name]], limits);
+    await run('go', ['build', '-o', unfinished, '.'], limits);
   } catch (error) {
     const [line = ''] = (error instanceof Error ? error.message : String(error)).trim().split('\n').slice(-1);
     return `Karpenter is not measured: it could not be built (${line}).`;
@@ -42,11 +52,12 @@ export async function builtPeer(
   return { program };
 }
 
-async function programPath(name: string): Promise<string> {
+/** Keyed by its exact source and modules. */
+async function programPath(): Promise<string> {
   const digest = createHash('sha256');
   for (const file of ['main.go', 'go.mod', 'go.sum']) digest.update(await readFile(join(SOURCE, file)));
   const xdg = process.env['XDG_CACHE_HOME'];
   const cache = xdg !== undefined && xdg !== '' ? xdg : join(homedir(), '.cache');
   const key = `${process.platform}-${process.arch}-${digest.digest('hex').slice(0, 12)}`;
-  return join(cache, 'nodewright', 'peers', 'karpenter', key, name);
+  return join(cache, 'nodewright', 'peers', 'karpenter', key, 'karpenter');
 }

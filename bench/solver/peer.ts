@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { Pod } from '../../src/api/kinds.ts';
 import { formatResources } from '../../src/units/resources.ts';
-import { builtPeer } from '../peers/builtPeer.ts';
+import { builtScheduler } from '../peers/builtPeer.ts';
 import { median } from './measure.ts';
 import type { Offer } from './offer.ts';
 
@@ -47,7 +47,7 @@ export class Peer {
 
   /** Builds it when this version was never built on this machine. */
   static async open(report: (line: string) => void): Promise<Peer | string> {
-    const built = await builtPeer('karpenter', report);
+    const built = await builtScheduler(report);
     return typeof built === 'string' ? built : new Peer(built.program);
   }
 
