@@ -135,7 +135,7 @@ function fractionalBound(
   const host = hostRules(items);
   const nodes = Math.ceil(host.nodesForced - 1e-9);
   const choice = new TypeChoice(itemAt(pools, pool), states, table.size, FREE);
-  const { bound, duals } = coveringDuals(coveringOf(choice.room, states, items, nodes, 0));
+  const { bound, duals } = coveringDuals(coveringOf(choice, items, nodes, 0));
   let dearest = 0;
   for (const { podClass, state } of items) {
     const type = choice.cheapestHolding(state, podClass.row, [], undefined);

@@ -14,7 +14,7 @@ import type { OpenNode } from './placement/openNode.ts';
 import type { SolveOptions } from './problem.ts';
 import { reservedUnits } from './reservations.ts';
 
-const DEFAULT_ROUNDS = 400;
+const DEFAULT_ROUNDS = 200;
 
 /** The rounds of improvement; undefined when the result cannot stand. */
 export function packAll(draft: Draft, options: SolveOptions): number | undefined {

@@ -27,7 +27,13 @@ export function candidateTypes(choice: TypeChoice, state: number, duals: Float64
 }
 
 /** Types that no cheaper one can stand in for, cheapest first. */
-export function undominated({ room, states, columns }: TypeChoice, state: number): number[] {
+export function undominated(choice: TypeChoice, state: number): readonly number[] {
+  const known = choice.undominated.get(state) ?? findUndominated(choice, state);
+  choice.undominated.set(state, known);
+  return known;
+}
+
+function findUndominated({ room, states, columns }: TypeChoice, state: number): number[] {
   const kept: number[] = [];
   const most = new Float64Array(columns).fill(-1);
   for (const type of states.at(state).types) {

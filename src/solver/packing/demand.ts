@@ -3,7 +3,7 @@ import type { CompiledPool } from '../model/compiledPool.ts';
 import type { StateTable } from '../model/stateTable.ts';
 import { addRow, floatAt, itemAt, Rows } from '../rows.ts';
 import type { Bin } from './bin.ts';
-import { candidateTypes } from './candidates.ts';
+import { candidateTypes, undominated } from './candidates.ts';
 import { coveringDuals, type Covering } from './coveringDuals.ts';
 import { hostRules, type HostRules } from './hostRules.ts';
 import type { Item } from './item.ts';
@@ -48,9 +48,7 @@ export function demandOf(
     stateOf[item] = state;
   }
   const host = hostRules(items);
-  const { duals: all, bound } = coveringDuals(
-    coveringOf(choice.room, states, items, host.nodesForced, options.nodeOverheadCost),
-  );
+  const { duals: all, bound } = coveringDuals(coveringOf(choice, items, host.nodesForced, options.nodeOverheadCost));
   const duals = all.subarray(0, columns);
   const nodeDual = floatAt(all, columns);
   const value = new Float64Array(items.length);
@@ -108,30 +106,51 @@ export function wasteOf({ value, options }: Demand, { price, items, counts }: Bi
   return waste;
 }
 
+/** Up to so many items are put in order one by one: that is done before a sort has called its comparison at all. */
+const FEW = 40;
+
 /** Items by value, most valuable first; ties in their own order. */
 export function orderByValue(items: Iterable<number>, value: Float64Array): Int32Array {
-  return Int32Array.from(items).sort((left, right) => floatAt(value, right) - floatAt(value, left) || left - right);
+  const order = Int32Array.from(items);
+  if (order.length > FEW) {
+    return order.sort((left, right) => floatAt(value, right) - floatAt(value, left) || left - right);
+  }
+  for (let at = 1; at < order.length; at++) {
+    const item = order[at] as number;
+    const worth = value[item] as number;
+    let place = at;
+    for (; place > 0; place--) {
+      const before = order[place - 1] as number;
+      const difference = worth - (value[before] as number);
+      if (difference < 0 || (difference === 0 && before < item)) break;
+      order[place] = before;
+    }
+    order[place] = item;
+  }
+  return order;
 }
 
 /** The covering LP of the items: every resource in sum, and the nodes that limits per node force. */
 export function coveringOf(
-  room: Rows,
-  states: StateTable,
+  choice: TypeChoice,
   items: readonly Item[],
   nodes: number,
   nodeOverheadCost: number,
 ): Covering {
-  const columns = room.width;
+  const { room, columns, states } = choice;
   const demand = new Float64Array(columns + 1);
-  // By type: the cheapest price that any of the items could pay.
+  // By type: the cheapest price that any of the items could pay. A type that another stands in for at no higher price is
+  // in no cheapest purchase.
   const best: number[] = [];
   const seen = new Set<number>();
   for (const { podClass, count, state } of items) {
     addRow(demand, podClass.row, count);
     if (seen.has(state)) continue;
     seen.add(state);
-    const { price, types } = states.at(state);
-    for (const type of types) best[type] = Math.min(best[type] ?? Number.POSITIVE_INFINITY, floatAt(price, type));
+    const { price } = states.at(state);
+    for (const type of undominated(choice, state)) {
+      best[type] = Math.min(best[type] ?? Number.POSITIVE_INFINITY, floatAt(price, type));
+    }
   }
   demand[columns] = nodes;
   const types = [...best.keys()].filter((type) => best[type] !== undefined);

@@ -24,6 +24,8 @@ export class TypeChoice {
   readonly room: Rows;
   /** Row per type: what it counts against the pool's limits. */
   private readonly limitUse: Rows;
+  /** By state, once it is known: the types that no cheaper one can stand in for. */
+  readonly undominated = new Map<number, readonly number[]>();
   private readonly largestByState: (Float64Array | undefined)[] = [];
 
   constructor(pool: CompiledPool, states: StateTable, columns: number, options: PackingOptions) {
