@@ -1,77 +1,140 @@
 /** `nodewright completion`: scripts that let a shell complete verbs, subcommands and options. */
 import { Argument, Command } from 'commander';
 
-type Shell = 'bash' | 'zsh' | 'fish';
+type Shell = 'bash' | 'zsh' | 'fish' | 'kubectl';
 
 /** What may follow after some words. */
 interface Choice {
   /** `explain pod`; empty for the program itself. */
   readonly after: string;
-  readonly words: readonly string[];
+  readonly commands: readonly string[];
+  readonly options: readonly CompletedOption[];
 }
+
+interface CompletedOption {
+  readonly flags: readonly string[];
+  /** What may follow it; empty where that is not known. */
+  readonly values: readonly string[];
+}
+
+const HELP: CompletedOption = { flags: ['--help'], values: [] };
 
 export function completionCommand(loadAll: () => Promise<readonly Command[]>): Command {
   return new Command('completion')
-    .description('Prints a script for a shell: source <(nodewright completion bash)')
-    .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
+    .description(
+      'Prints a script for a shell: source <(nodewright completion bash). That of kubectl is to be a program with the name kubectl_complete-nodewright.',
+    )
+    .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish', 'kubectl']))
     .action(async (shell: Shell) => {
-      process.stdout.write(scriptFor(shell, choicesOf(await loadAll())));
+      process.stdout.write(`${SCRIPTS[shell](choicesOf(await loadAll())).join('\n')}\n`);
     });
 }
 
 function choicesOf(commands: readonly Command[]): readonly Choice[] {
   return [
-    { after: '', words: commands.map((each) => each.name()) },
+    { after: '', commands: commands.map((each) => each.name()), options: [] },
     ...commands.flatMap((each) => choicesIn(each, '')),
   ];
 }
 
 function choicesIn(command: Command, before: string): readonly Choice[] {
   const after = `${before} ${command.name()}`.trim();
-  const options = command.options.flatMap(({ long }) => (long === null || long === undefined ? [] : [long]));
-  const words = [...command.commands.map((each) => each.name()), ...options, '--help'];
-  return [{ after, words }, ...command.commands.flatMap((each) => choicesIn(each, after))];
+  const options = command.options.map(({ long, short, argChoices }) => ({
+    flags: [long, short].flatMap((flag) => flag ?? []),
+    values: argChoices ?? [],
+  }));
+  const commands = command.commands.map((each) => each.name());
+  return [
+    { after, commands, options: [...options, HELP] },
+    ...command.commands.flatMap((each) => choicesIn(each, after)),
+  ];
 }
 
-function scriptFor(shell: Shell, choices: readonly Choice[]): string {
-  if (shell === 'fish') return fishScript(choices);
-  const cases = choices.map(({ after, words }) => `    "${after}") words="${words.join(' ')}" ;;`);
-  const lines = [
-    '# Words that are neither options nor names that the user chose lead to what may follow.',
+/** Words that are neither options nor names that the user chose lead to what may follow. */
+const SCRIPTS: Readonly<Record<Shell, (choices: readonly Choice[]) => readonly string[]>> = {
+  bash: (choices) => [
     '_nodewright() {',
-    '  local path="" word words="" current="${COMP_WORDS[COMP_CWORD]}"',
+    '  local after="" word choices="" current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}"',
     '  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do',
+    ...walk(choices),
+    '  done',
+    ...offer(choices),
+    '  COMPREPLY=($(compgen -W "$choices" -- "$current"))',
+    '}',
+    'complete -F _nodewright nodewright kubectl-nodewright',
+  ],
+  zsh: (choices) => [
+    '(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }',
+    '_nodewright() {',
+    '  local after="" word choices="" previous="${words[CURRENT-1]}"',
+    '  for word in "${(@)words[2,CURRENT-1]}"; do',
+    ...walk(choices),
+    '  done',
+    ...offer(choices),
+    '  compadd -- ${=choices}',
+    '}',
+    'compdef _nodewright nodewright kubectl-nodewright',
+  ],
+  kubectl: (choices) => [
+    '#!/bin/sh',
+    'after="" choices="" previous=""',
+    'while [ $# -gt 1 ]; do',
+    '  word="$1" previous="$1"',
+    ...walk(choices),
+    '  shift',
+    'done',
+    ...offer(choices),
+    'for word in $choices; do',
+    '  case "$word" in "$1"*) echo "$word" ;; esac',
+    'done',
+    '# No names of files.',
+    'echo :4',
+  ],
+  fish: (choices) => ['nodewright', 'kubectl-nodewright'].flatMap((program) => fishLines(program, choices)),
+};
+
+function walk(choices: readonly Choice[]): readonly string[] {
+  const known = choices.flatMap(({ after }) => (after === '' ? [] : [`"${after}"`]));
+  return [
     '    case "$word" in',
     '      -*) ;;',
     '      *)',
-    '        case "${path:+$path }$word" in',
-    `          ${choices.flatMap(({ after }) => (after === '' ? [] : [`"${after}"`])).join('|')}) path="\${path:+$path }$word" ;;`,
+    '        case "${after:+$after }$word" in',
+    `          ${known.join('|')}) after="\${after:+$after }$word" ;;`,
     '        esac ;;',
     '    esac',
-    '  done',
-    '  case "$path" in',
-    ...cases,
-    '  esac',
-    '  COMPREPLY=($(compgen -W "$words" -- "$current"))',
-    '}',
-    'complete -F _nodewright nodewright kubectl-nodewright',
   ];
-  const prelude = shell === 'zsh' ? ['autoload -U +X bashcompinit && bashcompinit'] : [];
-  return `${[...prelude, ...lines].join('\n')}\n`;
 }
 
-function fishScript(choices: readonly Choice[]): string {
-  const lines = choices.flatMap(({ after, words }) => {
+/** Values of an option stand before all other words. */
+function offer(choices: readonly Choice[]): readonly string[] {
+  const values = choices.flatMap(({ after, options }) =>
+    options.flatMap((option) => {
+      const patterns = option.flags.map((flag) => `"${after} ${flag}"`);
+      return option.values.length === 0 ? [] : [`    ${patterns.join('|')}) choices="${option.values.join(' ')}" ;;`];
+    }),
+  );
+  const words = choices.map(({ after, commands, options }) => {
+    const long = options.flatMap(({ flags }) => flags.filter((flag) => flag.startsWith('--')));
+    return `      "${after}") choices="${[...commands, ...long].join(' ')}" ;;`;
+  });
+  return ['  case "$after $previous" in', ...values, '    *) case "$after" in', ...words, '    esac ;;', '  esac'];
+}
+
+function fishLines(program: string, choices: readonly Choice[]): readonly string[] {
+  return choices.flatMap(({ after, commands, options }) => {
     const path = after.split(' ').filter((word) => word !== '');
     const condition =
       path.length === 0
         ? '__fish_use_subcommand'
         : path.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');
-    return words.map((word) =>
-      word.startsWith('--')
-        ? `complete -c nodewright -n '${condition}' -l ${word.slice(2)}`
-        : `complete -c nodewright -f -n '${condition}' -a ${word}`,
-    );
+    const start = `complete -c ${program} -n '${condition}'`;
+    return [
+      ...commands.map((word) => `${start} -f -a ${word}`),
+      ...options.map(({ flags, values }) => {
+        const names = flags.map((flag) => (flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`));
+        return [start, ...names, ...(values.length === 0 ? [] : [`-x -a '${values.join(' ')}'`])].join(' ');
+      }),
+    ];
   });
-  return `${lines.join('\n')}\n`;
 }
