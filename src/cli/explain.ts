@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { Command, Option } from 'commander';
 import { SystemClock } from '../clock/systemClock.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
+import { printYaml } from '../api/yaml/printYaml.ts';
 import type { Explanation } from '../ledger/explanation.ts';
 import { explanationText } from '../ledger/explanationText.ts';
 import {
@@ -19,7 +20,7 @@ import { printWatched, watchOption } from './watched.ts';
 
 interface ExplainFlags extends ClusterFlags {
   readonly namespace?: string;
-  readonly output: OutputFormat;
+  readonly output: OutputFormat | 'apply';
   readonly watch?: true;
   readonly apply?: true;
   readonly yes?: true;
@@ -53,7 +54,7 @@ function subjectCommand(kind: SubjectKind): Command {
     command.addOption(new Option('-n, --namespace <namespace>', "namespace of the pod; without it, the kubeconfig's"));
   }
   return command
-    .addOption(outputOption())
+    .addOption(outputOption().choices(['table', 'json', 'yaml', 'apply']))
     .addOption(watchOption().conflicts('apply'))
     .addOption(new Option('--apply', 'apply the first fix, after asking').conflicts('snapshot'))
     .option('-y, --yes', 'with --apply: apply without asking')
@@ -61,7 +62,7 @@ function subjectCommand(kind: SubjectKind): Command {
 }
 
 async function explain(kind: SubjectKind, name: string, flags: ExplainFlags): Promise<void> {
-  const { explainIn, applyFix } = await import('./compose/explainCluster.ts');
+  const { explainIn, applyFix, fixManifests } = await import('./compose/explainCluster.ts');
   const read = await clusterReader(flags);
   let fixes: Explanation['fixes'] = [];
   let connection: Connection | undefined;
@@ -71,6 +72,9 @@ async function explain(kind: SubjectKind, name: string, flags: ExplainFlags): Pr
     const namespace = flags.namespace ?? connection?.namespace ?? 'default';
     const explanation = await explainIn(cluster, kind === 'pod' ? { kind, name, namespace } : { kind, name });
     ({ fixes } = explanation);
+    if (flags.output === 'apply') {
+      return (await fixManifests(cluster.kube, explanation)).map((each) => `---\n${printYaml(each)}`).join('');
+    }
     return printed(explanation, flags.output, explanationText);
   }, flags.watch === true);
   if (flags.apply !== true) return;

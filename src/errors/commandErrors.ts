@@ -269,9 +269,9 @@ export const commandErrors = {
   }),
   NothingToApply: entry<Record<string, never>>({
     exit: 'failure',
-    about: '`explain --apply` was asked for, and no change was found that helps.',
+    about: '`explain --apply` or `-o apply` was asked for, and no change was found that helps.',
     what: () => 'there is no fix to apply',
-    remedy: () => 'read the evidence above: what it names has to change first',
+    remedy: () => 'read the evidence: what it names has to change first; `-o apply` cannot make objects again, `--apply` can',
     example: {},
   }),
   NotConfirmed: entry<Record<string, never>>({

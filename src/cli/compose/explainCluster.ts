@@ -2,9 +2,10 @@
 import type { KubeObject } from '../../api/object.ts';
 import { InvariantError } from '../../errors/invariantError.ts';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
+import { appliedManifests } from '../../explain/appliedManifests.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import type { Kube } from '../../kube/kube.ts';
-import type { ExplainedFix, Explanation, Patch } from '../../ledger/explanation.ts';
+import type { ExplainedFix, Explanation, ObjectName, Patch } from '../../ledger/explanation.ts';
 import { kindOf } from '../../rehearsal/applyPatches.ts';
 import { explainNodeIn } from '../../rehearsal/explainNodeIn.ts';
 import { explainPodIn } from '../../rehearsal/explainPodIn.ts';
@@ -42,6 +43,22 @@ function answerTo(
   }
 }
 
+/** The first fix that `kubectl apply` can make, as manifests. */
+export async function fixManifests(kube: Kube, { fixes }: Explanation): Promise<readonly object[]> {
+  for (const fix of fixes) {
+    if (fix.patches.length === 0) continue;
+    const manifests = await appliedManifests(fix, (target) => kube.get(kindIn(target), target));
+    if (manifests !== undefined) return manifests;
+  }
+  throw new NodewrightError('NothingToApply', {});
+}
+
+function kindIn(target: ObjectName) {
+  const kind = kindOf(target);
+  if (kind === undefined) throw new InvariantError(`no kind ${target.apiVersion} ${target.kind}`);
+  return kind;
+}
+
 const DONE: Readonly<Record<Patch['type'], string>> = { merge: 'patched', delete: 'deleted', create: 'created' };
 
 /** Changes every object of the fix in turn, and says which. `pause` lets an owner notice one patch before the next. */
@@ -53,8 +70,7 @@ export async function applyFix(
   const done: string[] = [];
   for (const [at, { target, type, patch }] of patches.entries()) {
     const { name, namespace } = target;
-    const kind = kindOf(target);
-    if (kind === undefined) throw new InvariantError(`no kind ${target.apiVersion} ${target.kind}`);
+    const kind = kindIn(target);
     if (at > 0) await pause();
     const ref = { name, namespace };
     if (type === 'merge') await kube.patch(kind, ref, { type, body: patch });
