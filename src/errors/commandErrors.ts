@@ -271,7 +271,8 @@ export const commandErrors = {
     exit: 'failure',
     about: '`explain --apply` or `-o apply` was asked for, and no change was found that helps.',
     what: () => 'there is no fix to apply',
-    remedy: () => 'read the evidence: what it names has to change first; `-o apply` cannot make objects again, `--apply` can',
+    remedy: () =>
+      'read the evidence: what it names has to change first; `-o apply` cannot make objects again, `--apply` can',
     example: {},
   }),
   NotConfirmed: entry<Record<string, never>>({
