@@ -13,4 +13,6 @@ export function expectShortRun(): void {
   if (!TRIED_MAJORS.includes(major)) return;
   setFlagsFromString(`--interrupt-budget=${INTERRUPT_BUDGET}`);
   setFlagsFromString(`--semi-space-growth-factor=${YOUNG_GROWTH}`);
+  // Marking a little at a time slows down every write in between, and such a command mostly ends before it is done.
+  setFlagsFromString('--no-incremental-marking');
 }

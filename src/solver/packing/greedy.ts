@@ -153,7 +153,8 @@ export class Greedy {
     this.cpuLeft = 0;
     this.memoryLeft = 0;
     this.podsLeft = 0;
-    for (const item of order) {
+    for (let at = 0; at < order.length; at++) {
+      const item = intAt(order, at);
       this.podsLeft += intAt(left, item);
       this.cpuLeft += intAt(left, item) * rows.get(item, CPU);
       this.memoryLeft += intAt(left, item) * rows.get(item, MEMORY);
