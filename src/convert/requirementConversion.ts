@@ -163,7 +163,7 @@ function archOf(facts: readonly FamilyFacts[]): RequirementLike[] {
   return archs.length === 1 ? [{ key: Labels.arch, operator: 'In', values: archs }] : [];
 }
 
-/** Sizes below `large` have no equal: nodes of AKS have two vCPUs at least. Leaving them out needs no words there. */
+/** Sizes below `large` have no equal: nodes of AKS have two vCPUs at least. Where they are excluded, nothing is reported. */
 function sizes(requirement: RequirementLike, cloud: OtherCloud, context: RequirementContext): RequirementLike[] {
   const cpus = (value: string): string | undefined => cloud.cpusOfSize(value)?.toString();
   return byTable(requirement, Labels.skuCpu, cpus, context);

@@ -11,14 +11,14 @@ import { removals } from './removals.ts';
 import { inRounds, type Search } from './rounds.ts';
 import { Worth } from './worth.ts';
 
-/** A part of the bill that is not worth a search. */
+/** Share of the bill below which a saving is not worth a search. */
 const LEAST_SHARE = 0.005;
 /** What-ifs between two sizes that were tried. */
 const REFINEMENTS = 2;
-/** Nodes side by side in the order that are tried together when no larger set pays, and how many places are tried. */
+/** When no larger set pays: how many neighbours in the order are tried together, and at how many places. */
 const WINDOWS = [2, 4, 8];
 const PLACES = 24;
-/** So few nodes that every set of them is tried. */
+/** Up to so many nodes, every set of them is tried. */
 const FEW = 6;
 
 /**
@@ -58,7 +58,7 @@ function keep(kept: Kept[], { view }: Candidate, cause: OutcomeCause = { kind: '
 
 type Order = (candidate: Candidate) => number;
 
-/** By what is wasted for each pod that has to move, and by what is wasted for each dollar. */
+/** Two orders: by waste for each pod that has to move, and by waste for each dollar. */
 function orders(worth: Worth): readonly Order[] {
   return [
     (candidate) => (worth.of(candidate) - candidate.pricePerHour) / candidate.disruptionCost,

@@ -38,7 +38,7 @@ export interface PodPicture {
   cheapestType(pool: string): string | undefined;
 }
 
-/** With what the pod comes from after it. Without patches: something else has to be done, which is not rehearsed. */
+/** `source` is what makes the pod after the change. Without patches it only tells what to do; nothing is rehearsed. */
 export interface PodProposal extends Proposal {
   readonly source: PodSource;
 }

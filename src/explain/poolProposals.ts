@@ -60,7 +60,7 @@ export function unusablePool(pool: NodePool, picture: PodPicture): readonly PodP
   return pod.metadata.deletionTimestamp === undefined ? proposals : [];
 }
 
-/** Nodes that a pool is made to grow by at once. */
+/** Most nodes that one proposal adds to a static pool. */
 const MOST_REPLICAS = 20;
 
 /** As many more nodes of a static pool as the pods of the owner that wait may need. */
@@ -68,7 +68,7 @@ function moreReplicas(pool: NodePool, from: number, picture: PodPicture): readon
   const { source, poolNodes, siblings } = picture;
   const { metadata, spec } = pool;
   const { name } = metadata;
-  // Others may take the first.
+  // Other waiting pods may take the first new nodes.
   const ownPods = waiting(siblings).length + 1;
   const most = Math.min(MOST_REPLICAS, Math.max(picture.waitingPods, ownPods));
   const type = picture.cheapestType(name);
@@ -102,7 +102,7 @@ function moreReplicas(pool: NodePool, from: number, picture: PodPicture): readon
       source,
     };
   };
-  // Which of several pods gets a node of few is the scheduler's choice.
+  // With rivals, the scheduler decides which pod gets one of few nodes: only enough for all is certain.
   const counts = picture.rivals.length === 0 ? new Set([1, ownPods, most]) : [most];
   return [...counts].flatMap((more) => zones.map((zone) => grown(zone, more)));
 }

@@ -30,13 +30,13 @@ export interface PodRef {
   readonly namespace: string;
 }
 
-/** Obstacles behind obstacles that are looked into. */
+/** How often the obstacle that remains after a change is looked into as well. */
 const MOST_ROUNDS = 3;
 /** Proposals that are rehearsed in one round, and in all rounds together. */
 const MOST_TRIES = 8;
 const MOST_REHEARSALS = 24;
 const MOST_FIXES = 3;
-/** Other pods of an owner that a change is also made to. */
+/** Most other pods of the same owner to which a change is applied, too. */
 const MOST_SIBLINGS = 500;
 
 /** Undefined when there is no such pod. */
@@ -82,7 +82,7 @@ function siblingsOf({ objects }: Rehearsal, pod: Pod): readonly Pod[] {
     .slice(0, MOST_SIBLINGS);
 }
 
-/** With a word about what has to be made again. */
+/** The fix, saying so where its object must be deleted and created again. */
 function told(fix: ExplainedFix, { target }: PodSource): ExplainedFix {
   const isRemade = fix.patches.some(
     (each) => each.type === 'create' && each.target.name === target.name && each.target.kind === target.kind,
@@ -141,13 +141,13 @@ const daemonsIn = (patches: ExplainedFix['patches']): readonly string[] =>
 
 const FAR: readonly string[] = ['taints', 'requirements'];
 
-/** Whether a pool that nodes are bought from is meant for such pods and lacks something else. */
+/** Whether some pool admits such pods by taints and requirements, and refuses them for another reason. */
 function isNear(obstacle: Obstacle): boolean {
   if (obstacle.kind !== 'unplaced' || obstacle.reason.kind === 'no-pools') return obstacle.kind !== 'unplaced';
   return obstacle.reason.kind !== 'refused' || obstacle.reason.pools.some(({ stage }) => !FAR.includes(stage));
 }
 
-/** Pools that are looked into whether they would take the pod if nodes were bought from them. */
+/** Most pools without purchases for which it is checked whether they would take the pod. */
 const MOST_BARRED = 3;
 
 async function answerOfBarredPool(
