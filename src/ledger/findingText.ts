@@ -30,7 +30,7 @@ export function trapText(trap: Trap): string {
     case 'budgets-overlap':
       return `it and ${trap.other} both select ${trap.pod}: an eviction can serve one budget only, so it is refused`;
     case 'no-requests':
-      return `${countText(trap.pods, 'pod')} ask for no ${trap.resources.join(' and no ')}: nodes are bought without room for them`;
+      return `${countText(trap.pods, 'pod')} ${trap.pods === 1 ? 'asks' : 'ask'} for no ${trap.resources.join(' and no ')}: nodes are bought without room for them`;
     case 'held-node':
       return `${countText(trap.nodes, 'node')} that could save $${groupedText(Math.round(trap.savingsPerMonth))} per month cannot go: ${trap.sentence}`;
     case 'drift-held':
