@@ -23,6 +23,7 @@ import type { World } from '../../controllers/world/world.ts';
 import { OtlpTracer } from '../../server/otlpTracer.ts';
 import type { HttpEndpoint } from '../../server/httpEndpoint.ts';
 import { startHealthServer } from '../../server/healthServer.ts';
+import type { Log } from '../../kube/log.ts';
 import { createJsonLog } from '../../server/jsonLog.ts';
 import { keepLedgerInFiles } from '../../server/ledgerFiles.ts';
 import { openLogSink } from '../../server/logSink.ts';
@@ -85,7 +86,7 @@ export const runController: RunController = async (options, signal) => {
           metrics,
           clusterCaPem: config.tls.ca,
         }));
-    await waitForCrds(kube, neededKinds, clock, signal);
+    await waitForCrds({ kube, clock, log }, neededKinds, signal);
   } catch (error) {
     throw startError(error, config.server);
   }
@@ -214,18 +215,16 @@ function unless(holds: boolean, problem: string): string | undefined {
 
 /** The CRDs may be installed by the same release a moment later. */
 async function waitForCrds(
-  kube: Kube,
+  { kube, clock, log }: { readonly kube: Kube; readonly clock: Clock; readonly log: Log },
   needed: readonly ResourceKind<KubeObject>[],
-  clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
   const end = clock.now() + CRD_TIMEOUT;
   for (;;) {
-    const missing = await missingKinds(kube, needed);
-    if (missing.length === 0) return;
-    if (clock.now() >= end) {
-      throw new NodewrightError('MissingCrds', { crds: missing.map(({ plural, group }) => `${plural}.${group}`) });
-    }
+    const crds = (await missingKinds(kube, needed)).map(({ plural, group }) => `${plural}.${group}`);
+    if (crds.length === 0) return;
+    if (clock.now() >= end) throw new NodewrightError('MissingCrds', { crds });
+    log.info('waiting for CRDs', { crds });
     await clock.sleep(CRD_POLL, signal);
   }
 }
