@@ -1,16 +1,18 @@
-// `npm run test:clients`: the tests that need real clients: `az` (Debian's azure-cli) and `promtool` (Debian's prometheus).
+// `npm run test:clients`: the tests that need real clients, which Debian has as packages.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { root } from './setup.mjs';
 import { reportersFor, summarise } from './test-report.mjs';
 
-if (spawnSync('az', ['version'], { stdio: 'ignore' }).status !== 0) {
-  console.error('test:clients needs the Azure CLI. Install it with: apt-get install azure-cli');
-  process.exit(1);
-}
-if (spawnSync('promtool', ['--version'], { stdio: 'ignore' }).status !== 0) {
-  console.error('test:clients needs promtool. Install it with: apt-get install prometheus');
+for (const [client, debianPackage] of [
+  ['az', 'azure-cli'],
+  ['promtool', 'prometheus'],
+  ['zsh', 'zsh'],
+  ['fish', 'fish'],
+]) {
+  if (spawnSync(client, ['--version'], { stdio: 'ignore' }).status === 0) continue;
+  console.error(`test:clients needs ${client}. Install it with: apt-get install ${debianPackage}`);
   process.exit(1);
 }
 await build();

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { Command, Option } from 'commander';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { completionCommand } from './completion.ts';
@@ -20,8 +20,6 @@ async function scriptOf(shell: string): Promise<string> {
   vi.restoreAllMocks();
   return text;
 }
-
-const isInstalled = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0;
 
 /** What bash offers for the last of these words. */
 function offered(script: string, words: readonly string[]): string[] {
@@ -65,32 +63,6 @@ describe('completion', () => {
   ])('of kubectl after %j offers %j', async (words, expected) => {
     const output = execFileSync('sh', ['-c', await scriptOf('kubectl'), 'sh', ...words], { encoding: 'utf8' });
     expect(output.trim().split('\n')).toEqual([...expected, ':4']);
-  });
-
-  it.skipIf(!isInstalled('zsh'))('in zsh offers commands, options and their values', async () => {
-    const script = (await scriptOf('zsh'))
-      .replace(/^compdef.*$/m, '')
-      .split('\n')
-      .slice(1);
-    const after = (...words: readonly string[]): string => {
-      const lines = ['compadd() { shift; print -r -- "$@" }', ...script, `words=(${words.join(' ')} "")`];
-      lines.push(`CURRENT=${words.length + 1}`, '_nodewright');
-      return execFileSync('zsh', ['-f', '-c', lines.join('\n')], { encoding: 'utf8' }).trim();
-    };
-    expect(after('nodewright')).toBe('explain up');
-    expect(after('nodewright', 'explain')).toBe('pod --help');
-    expect(after('nodewright', 'explain', 'pod', 'web-1', '--output')).toBe('table json');
-  });
-
-  it.skipIf(!isInstalled('fish'))('in fish offers commands, options and their values', async () => {
-    const script = await scriptOf('fish');
-    const after = (line: string): string[] =>
-      execFileSync('fish', ['--no-config', '-c', `${script}\ncomplete -C '${line}'`], { encoding: 'utf8' })
-        .trim()
-        .split('\n');
-    expect(after('nodewright ex')).toEqual(['explain']);
-    expect(after('kubectl-nodewright explain pod web-1 --a')).toEqual(['--apply']);
-    expect(after('nodewright explain pod web-1 -o j')).toEqual(['json']);
   });
 });
 
