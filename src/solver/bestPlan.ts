@@ -1,7 +1,7 @@
 /**
- * The best of several plans for one question: the packed plan, and where that leaves pods or room for a lower price, plain
- * first-fit plans in several orders. So no plan is worse than first-fit. All is counted: the same question has the same
- * answer.
+ * Best of several plans for one question: the packed plan, and, if pods are left over or a lower price may be possible,
+ * plain first-fit plans in several orders. So no plan is worse than first-fit. All limits are counts, not times: the
+ * same question always has the same answer.
  */
 import { Labels } from '../api/labels.ts';
 import { lowerBound } from './bound.ts';
@@ -22,19 +22,19 @@ import { roomOrders } from './roomOrders.ts';
 import { Reordering } from './reordering.ts';
 import { AS_THEY_ARE, type Search } from './search.ts';
 
-/** Up to here other orders are tried at all. */
+/** With more pods than this, no other orders are tried. */
 const MAX_PODS = 400;
-/** Pairs of pods that all searches of one question may look at, so that larger questions take no longer. */
+/** Limit on pod pairs compared by all searches of one question, so that larger questions take no longer. */
 const MAX_WORK = 150_000;
 const MAX_ROUNDS = 400;
 const MAX_SEARCHES = 100;
-/** For questions that allow no rounds of improvement: pods that wait are tried again all the same. */
+/** Minimum even for questions that allow no rounds of improvement, so that waiting pods are tried again. */
 const MIN_SEARCHES = 4;
-/** Searches after the fixed orders that found nothing better before they are given up. */
+/** Stop after this many searches beyond the fixed orders without a better plan. */
 const MAX_IDLE = 50;
-/** After so many of them searches also begin elsewhere than with the best. */
+/** After this many searches without success, also start from searches other than the best. */
 const STALE = 20;
-/** Plans for pods without relations that cost no more than this times the bound are good enough. */
+/** For pods without topology rules, a plan within this factor of the bound is good enough. */
 const NEAR = 1.02;
 const EPSILON = 1e-9;
 
@@ -83,25 +83,28 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
       idle = mayBeBetter(best, options) ? 0 : MAX_IDLE;
       continue;
     }
-    // Orders as good lead on to others.
+    // Continue from equally good orders too.
     if (search.isExact && !isBetter(best, other)) bestSearch = search;
     if (count >= fixed.length) idle += 1;
   }
   return best;
 }
 
-/** A first-fit plan looks at every node for every pod, so its cost grows with the square of the pods. */
+/** A first-fit plan looks at every node for every pod, so its cost grows with the square of the number of pods. */
 function searchesFor({ pods }: Overlay, { searchRounds = MAX_ROUNDS }: SolveOptions): number {
   if (pods.length > MAX_PODS) return 0;
   const affordable = Math.max(1, Math.floor(MAX_WORK / (pods.length * pods.length + 1)));
   return Math.min(affordable, Math.max(MIN_SEARCHES, Math.min(MAX_SEARCHES, Math.ceil(searchRounds / 2))));
 }
 
-/** It holds in the scheduler's order; or fewer pods wait; or as many, at a lower price that no wish and no zone is given up for. */
+/**
+ * Better: can be bound in the scheduler's order; or leaves fewer pods waiting; or costs less without dropping more
+ * preferences or zones.
+ */
 function isBetter(plan: PodPlan, best: PodPlan): boolean {
-  // A plan around pods that found no reserved capacity cannot stand.
+  // A plan that promised reserved capacity which is used up is not valid.
   if (plan.missed.length > 0 || best.missed.length > 0) return plan.missed.length === 0;
-  // Most plans are no better, whether they hold or not.
+  // Cheap test first: most plans are not preferred, and the order check is expensive.
   return isPreferred(plan, best) ? plan.isInOrder() || !best.isInOrder() : !best.isInOrder() && plan.isInOrder();
 }
 
@@ -112,18 +115,18 @@ function isPreferred(plan: PodPlan, best: PodPlan): boolean {
   return wishesDropped(plan) <= wishesDropped(best) && zonesGivenUp(plan) <= zonesGivenUp(best);
 }
 
-/** What another plan may cost before it is known to be worse; anything while it could place more pods. */
+/** Upper cost limit for another plan to be better; undefined (no limit) while another plan could place more pods. */
 function dollarsToBeat(best: PodPlan): number | undefined {
   const { model, missed, waiting, planned, packing } = best;
   const isOpen =
     missed.length > 0 || waiting.some(({ podClass, pods }) => pods.length > 0 && mightBePlaced(best, podClass));
-  // Reserved capacity makes nodes cheaper once all are known, and fewer nodes save overhead.
+  // Reservations lower the price only after all nodes are known, and fewer nodes save overhead: no limit then.
   const isReserved = model.pools.some(({ reservations }) => reservations.length > 0);
   if (isOpen || isReserved || packing.nodeOverheadCost > 0 || !best.isInOrder()) return undefined;
   return planned.reduce((sum, { price }) => sum + price, 0);
 }
 
-/** Pods that are spread over zones, on planned nodes in none where such nodes were to be left out. */
+/** Pods that spread over zones but are on planned nodes without a zone, where such nodes should be avoided. */
 function zonesGivenUp({ planned, model: { states }, compiled, domains }: PodPlan): number {
   let count = 0;
   if (!compiled.isSpreadBeyondZones) return count;
@@ -138,7 +141,7 @@ function zonesGivenUp({ planned, model: { states }, compiled, domains }: PodPlan
   return count;
 }
 
-/** Whether another order could place more, or cost less. */
+/** Whether another order could place more pods or cost less. */
 function mayBeBetter(plan: PodPlan, { searchRounds }: SolveOptions): boolean {
   const { model, compiled, fit, planned, waiting } = plan;
   if (plan.deferrals.size > 0) return false;
@@ -147,7 +150,7 @@ function mayBeBetter(plan: PodPlan, { searchRounds }: SolveOptions): boolean {
   if (planned.length === 0 || searchRounds === 0) return false;
   const hasRoom = model.existing.indexOf.size > compiled.removed.size;
   if (hasRoom || model.pools.length > 1) return true;
-  // Packing has tried plain first-fit itself: so near the bound nothing else is worth its time.
+  // Packing has tried plain first-fit itself, so a plan this near the bound is not worth more searches.
   const isRelated = compiled.classes.some(({ variants }) => variants.some(({ pinKeys }) => pinKeys.length > 0));
   const isReserved = model.pools.some(({ reservations }) => reservations.length > 0);
   const price = planned.reduce((sum, node) => sum + node.price, 0);

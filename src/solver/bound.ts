@@ -1,6 +1,6 @@
 /**
- * A lower bound on the price of every plan for the pods on new nodes, and what the gap to it is made of. Weak duality of
- * the covering LP, per set of pods that share no offering with the others.
+ * Lower bound on the price of every plan for the pods on new nodes, and the parts of the gap to it. Uses weak duality
+ * of the covering LP, for each set of pods that shares no offering with the others.
  */
 import type { OpenNode } from './placement/openNode.ts';
 import type { PoolFit } from './placement/poolFit.ts';
@@ -22,13 +22,13 @@ const FREE: PackingOptions = {
   strictMinValues: false,
 };
 
-/** So near that a better bound would tell nothing new. */
+/** Within this factor of the price, a better bound adds no information. */
 const GOOD_ENOUGH = 1.002;
 
-/** Makes up for rounding in sums of prices. */
+/** Compensates for rounding in sums of prices. */
 const SAFETY = 1 - 1e-12;
 
-/** What is said where nothing is proven. */
+/** Result when nothing is proven. */
 export const NO_BOUND: LowerBound = { pricePerHour: 0, proof: 'none', gap: [] };
 
 export function lowerBound(compiled: CompiledDemand, fit: PoolFit, planned: readonly OpenNode[]): LowerBound {
@@ -42,7 +42,7 @@ export function lowerBound(compiled: CompiledDemand, fit: PoolFit, planned: read
     let spent = 0;
     for (const node of nodes) spent += node.price;
     price += spent;
-    // Reserved capacity is almost free; where there is some nothing is claimed. Nor where another part may be cheaper.
+    // No bound with reservations (reserved capacity is almost free) or when another part of the pool may be cheaper.
     if (nodes.length === 0 || pool.reservations.length > 0 || compiled.model.isPart(pool)) continue;
     const items = itemsOf(nodes, fit, pool.index);
     const parts = components(items, compiled);
@@ -67,7 +67,10 @@ export function lowerBound(compiled: CompiledDemand, fit: PoolFit, planned: read
   return { pricePerHour: bound, proof, gap: gapOf(price - bound, { unused, dearer }) };
 }
 
-/** Dual prices explain the gap to the fractional bound; a stronger bound has closed part of that gap itself. */
+/**
+ * Dual prices explain the gap to the fractional bound. A stronger bound closes part of that gap, so scale the parts
+ * down.
+ */
 function gapOf(gap: number, { unused, dearer }: { unused: number; dearer: number }): GapPart[] {
   const constraints = Math.max(0, gap - unused - dearer);
   const dearerTypes = Math.min(dearer, Math.max(0, gap - constraints));
@@ -79,7 +82,7 @@ function gapOf(gap: number, { unused, dearer }: { unused: number; dearer: number
   return parts.filter(({ pricePerHour }) => pricePerHour > 1e-9);
 }
 
-/** Items in the widest state of their pods: another plan need not choose the domains that this one chose. */
+/** Items in the widest state of their pods: another plan may choose other domains than this one. */
 function itemsOf(nodes: readonly OpenNode[], fit: PoolFit, pool: number): Item[] {
   const items = new Map<Variant, Item>();
   for (const { entries } of nodes) {
@@ -96,7 +99,7 @@ function itemsOf(nodes: readonly OpenNode[], fit: PoolFit, pool: number): Item[]
   return [...items.values()];
 }
 
-/** Sets of items such that no two sets have an offering in common: a node is one, with its zone and capacity type. */
+/** Sets of items such that no two sets have an offering in common. Zone and capacity type are part of an offering. */
 function components(items: readonly Item[], compiled: CompiledDemand): Item[][] {
   const { states } = compiled.model;
   const byState = new Map<number, Item[]>();
@@ -141,11 +144,11 @@ function fractionalBound(
     const type = choice.cheapestHolding(state, podClass.row, [], undefined);
     if (type >= 0) dearest = Math.max(dearest, floatAt(states.at(state).price, type));
   }
-  // At least the node for the most demanding pod must be bought.
+  // At least the cheapest node for the most demanding pod must be bought.
   return { bound: Math.max(bound, dearest, forcedCost(items, host, choice) * SAFETY), duals };
 }
 
-/** Few kinds of pods allow a better bound. */
+/** A better bound, possible only with few kinds of pods. */
 function patternBound(compiled: CompiledDemand, pool: number, items: readonly Item[]): number {
   if (items.length > MAX_PATTERN_ITEMS) return 0;
   const { states, table, pools } = compiled.model;

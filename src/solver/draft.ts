@@ -1,4 +1,4 @@
-/** What one search works on: the question as all searches share it, and where its pods stand so far. */
+/** Working state of one search: the question shared by all searches, and where the pods are placed so far. */
 import { withoutPlacements, type CompiledDemand } from './model/compiledDemand.ts';
 import type { PodClass } from './model/podClass.ts';
 import type { PackingOptions } from './packing/typeChoice.ts';
@@ -14,17 +14,17 @@ export interface SearchMode extends DomainMode {
   readonly isExact: boolean;
   /** How the exact path chooses between planned nodes and new ones. */
   readonly growth: Growth;
-  /** By class, where it chooses otherwise. */
+  /** By class: exceptions from `growth`. */
   readonly growthOf: ReadonlyMap<number, Growth>;
-  /** The exact path opens nodes where pods that must stand beside the first one may come too. */
+  /** The exact path opens a new node, if possible, where pods with affinity to the first one can follow. */
   readonly leads: boolean;
-  /** The exact path goes pod by pod through classes of equal rank, by name, and not class by class. */
+  /** The exact path mixes classes of equal rank and goes pod by pod in order of name, instead of class by class. */
   readonly interleaves: boolean;
-  /** Lower ranks come first; among equals higher priority, then the larger. */
+  /** Lower ranks come first; ties: higher priority, then larger pods. */
   readonly rank: (podClass: PodClass) => number;
 }
 
-/** A question as all searches share it. */
+/** Part of a question that all searches share. */
 export interface Question {
   readonly compiled: CompiledDemand;
   readonly fit: PoolFit;
@@ -32,7 +32,7 @@ export interface Question {
   readonly options: SolveOptions;
 }
 
-/** The lists change as pods find places. */
+/** The lists change as pods are placed. */
 export interface Draft {
   readonly compiled: CompiledDemand;
   readonly domains: Domains;
@@ -52,7 +52,7 @@ export function emptyDraft({ compiled: shared, fit, packing }: Question, mode: S
     domains,
     onExisting: new ExistingPlacement(compiled, domains),
     fit,
-    // Higher priority first; among equals the larger.
+    // Higher priority first; ties: larger pods first.
     waiting: [...compiled.classes]
       .sort(
         (left, right) =>

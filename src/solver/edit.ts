@@ -1,23 +1,23 @@
-/** A change that may give an unplaced pod a place, as something that can be made and solved with. */
+/** A change that may place an unplaced pod, in a form that can be applied and solved with. */
 import type { Pod } from '../api/kinds.ts';
 import type { PoolOffer } from './problem.ts';
 import type { SmallestChange, UnplacedReason } from './reasons.ts';
 
 export type Refused = UnplacedReason & { readonly kind: 'refused' };
 
-/** What an edit changes: the pod that waits and the pools as they are offered. */
+/** What an edit changes: the waiting pod and the offered pools. */
 export interface EditSubject {
   readonly pod: Pod;
   readonly pools: readonly PoolOffer[];
 }
 
-/** Names what it edits by place, so that it can be made to the pod and to the template that the pod was made from. */
+/** Addresses the field by path, so that it applies both to the pod and to the template that made the pod. */
 export interface Edit {
   readonly change: SmallestChange;
   apply(subject: EditSubject): EditSubject;
 }
 
-/** The last first: what an edit removes from a list does not move what the edits before it name. */
+/** Applied from last to first, so that removing a list entry does not shift the paths of the other edits. */
 export function applyEdits(edits: readonly Edit[], subject: EditSubject): EditSubject {
   return edits.reduceRight<EditSubject>((before, edit) => edit.apply(before), subject);
 }

@@ -1,6 +1,6 @@
 /**
- * Changes of a pod or of a pool's limits that may give an unplaced pod a place. Each is an edit of its own, so that several
- * can be made together; whether an edit helps is found out by solving with it.
+ * Changes of a pod or of a pool's limits that may place an unplaced pod. Each is a separate edit, so that several can
+ * be combined; solving with an edit shows whether it helps.
  */
 import type { Pod } from '../api/kinds.ts';
 import type { RequirementItem } from '../constraints/requirement.ts';
@@ -15,10 +15,13 @@ import type { SmallestChange } from './reasons.ts';
 import { roomsWithout, within } from './requestEdits.ts';
 
 type Spec = NonNullable<Pod['spec']>;
-/** What may change of the pod's spec: all of it through its owner; of a pod without one only tolerations; or nothing. */
+/**
+ * Which parts of the pod's spec may change: all (through its owner), only tolerations (a pod without an owner), or
+ * none.
+ */
 export type PodSpecChange = 'any' | 'tolerations' | 'none';
 
-/** From the least to the most intrusive. */
+/** Ordered from the least to the most intrusive. */
 export function editsFor(
   pools: readonly PoolOffer[],
   pod: Pod,
@@ -85,7 +88,7 @@ function looserSelectors(pod: Pod): Edit[] {
   return [...selectors, ...expressions];
 }
 
-/** A term that says nothing matches nothing: without its last expression the whole affinity goes. */
+/** An empty term matches nothing, so removing its last expression removes the whole affinity. */
 function withoutExpression(spec: Spec, term: number, at: number): Partial<Spec> {
   const { requiredDuringSchedulingIgnoredDuringExecution: required, ...free } = spec.affinity?.nodeAffinity ?? {};
   if (required === undefined) return {};
@@ -138,7 +141,7 @@ function withSoftSpread({ topologySpreadConstraints = [] }: Spec, at: number): P
   };
 }
 
-/** Without the host ports that daemons hold on every node. */
+/** Moves the pod off host ports that daemons hold on every node. */
 function otherPorts(pod: Pod, reason: Refused): Edit[] {
   const taken = new Set(
     reason.pools.flatMap((refusal) => (refusal.stage === 'host-ports' ? refusal.ports.map(({ port }) => port) : [])),
@@ -159,7 +162,7 @@ function otherPorts(pod: Pod, reason: Refused): Edit[] {
   ];
 }
 
-/** Down to what the nearest instance type has. */
+/** Lowers requests to what the nearest instance type has. */
 function smallerRequests(pod: Pod, reason: Refused): Edit[] {
   return reason.pools.flatMap((refusal): Edit[] => {
     if (refusal.stage !== 'resources') return [];
@@ -182,7 +185,7 @@ function withoutResource(resource: string): Edit {
   }));
 }
 
-/** As much more as the smallest instance type that is enough takes. */
+/** Raises limits by what the smallest sufficient instance type needs. */
 function higherLimits(pools: readonly PoolOffer[], reason: Refused, solution: Solution): Edit[] {
   return reason.pools.flatMap(({ pool: name, stage }) => {
     const offer = pools.find(({ pool }) => pool.metadata.name === name);
@@ -208,13 +211,13 @@ function higherLimits(pools: readonly PoolOffer[], reason: Refused, solution: So
   });
 }
 
-/** Limits that leave room for these nodes. */
+/** Limits with room for these nodes. */
 export function limitsFor(offer: PoolOffer, planned: Solution['plannedNodes']): Edit[] {
   const { name } = offer.pool.metadata;
   const limits = (offer.pool.spec.limits ?? {}) as Record<string, string | number>;
   const capacities = new Map(offer.instanceTypes.map((type) => [type.name, type.capacity]));
   const own = planned.filter(({ pool }) => pool === name);
-  // There has to be room for each of the types that minValues asks for.
+  // Limits must have room for as many types as minValues asks for.
   const choices = Math.max(1, ...offer.pool.spec.template.spec.requirements.map(({ minValues = 1 }) => minValues));
   const roomFor = ({ alternatives }: (typeof own)[number], resource: string): Quantity => {
     if (resource === 'nodes') return ONE;
@@ -243,7 +246,7 @@ function withLimit(offer: PoolOffer, pool: string, resource: string, to: string)
   return { ...offer, pool: { ...offer.pool, spec: { ...spec, limits: { ...spec.limits, [resource]: to } } } };
 }
 
-/** Different sizes, smallest first; more than a few are not worth trying. */
+/** Different sizes, smallest first; only a few are worth trying. */
 function sizesOf({ instanceTypes }: PoolOffer, resource: string): Quantity[] {
   const sizes = new Map(
     instanceTypes.map(({ capacity }) => [quantityOf(capacity, resource).toString(), quantityOf(capacity, resource)]),

@@ -1,4 +1,4 @@
-/** The orders in which first-fit plans are tried at first: such as often do well. */
+/** First-fit orders that often do well, tried before random ones. */
 import type { CompiledDemand } from './model/compiledDemand.ts';
 import type { PodClass } from './model/podClass.ts';
 import { CPU, MEMORY } from './model/resourceTable.ts';
@@ -11,8 +11,8 @@ import { floatAt } from './rows.ts';
 import { AS_THEY_ARE, hasLeeway, isDoubtful, keyOf, orderOf, type Rank, type Search } from './search.ts';
 
 /**
- * Offerings without a zone may be left out at first; where they were, the same with them. Then largest first, those with
- * rules of their own, those with fewest pools to go to, smallest first; each by price and by nodes.
+ * First the searches that include offerings without a zone, if these were left out. Then orders: largest, with most
+ * rules, with fewest pools, smallest; each by price and by number of nodes.
  */
 export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packed: Search, most: number): Search[] {
   const { model, isKeptZonal } = compiled;
@@ -68,7 +68,7 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
     [AS_THEY_ARE, 'fixed'],
   ] as const) {
     if (growth === 'largest' && !mayStartLarge(compiled, fit)) continue;
-    // Like first-fit, which only knows nodes of which everything is decided.
+    // Like plain first-fit, which decides everything about a node as soon as it is opened.
     const settled = { isLenient: isGenerous, settlesDoubts: isOpen, ties: 'first' } as const;
     searches.push({ ...base, ...settled, rank, growth, interleaves: true });
   }
@@ -76,7 +76,7 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
   const byName: Rank = ({ id }) => names.get(id) ?? 0;
   for (const growth of ['none', 'room'] as const) searches.push({ ...base, rank: byName, growth, ties: 'first' });
   if (isShort) {
-    // Where limits leave no room for other nodes, pods that wait may make those of others larger.
+    // Where limits allow no new node, waiting pods may enlarge planned ones.
     const growthOf = new Map(left.map((id): [number, Growth] => [id, 'any']));
     for (const isLenient of isGenerous ? [false, true] : [false]) {
       searches.push({ ...base, rank: AS_THEY_ARE, growth: 'own', growthOf, isLenient });
@@ -128,15 +128,15 @@ function distinct(searches: readonly Search[], classes: readonly PodClass[]): Se
 }
 
 /**
- * Whether nodes may be of the largest type at first: limits are used up sooner then, and pods must not go to a pool of less
- * weight for that.
+ * Whether nodes may start with the largest type. This uses limits up sooner, and must not push pods to a pool of lower
+ * weight.
  */
 function mayStartLarge({ model }: CompiledDemand, { tiers }: PoolFit): boolean {
   const left = model.limitsLeft();
   return tiers.slice(0, -1).every((pools) => pools.every(({ index }) => left[index] === undefined));
 }
 
-/** How many rules bind the pods, their own or those of others against them. */
+/** Number of rules that restrict the pods: their own, and those of other pods against them. */
 function rulesOf({ variants, shape }: PodClass): number {
   const volumes = (shape.volumes?.alternatives.length ?? 0) > 0 ? 1 : 0;
   const counts = variants.map(
@@ -146,14 +146,14 @@ function rulesOf({ variants, shape }: PodClass): number {
   return volumes + Math.max(...counts);
 }
 
-/** By class: its place when classes come in the order of their first pods' names. */
+/** By class: its rank when classes are ordered by the name of their first pod. */
 function nameRanks(classes: readonly PodClass[]): Map<number, number> {
   const named = classes.map(({ id, pods: [first] }) => ({ id, name: first?.metadata.name ?? '' }));
   named.sort((left, right) => (left.name === right.name ? left.id - right.id : left.name < right.name ? -1 : 1));
   return new Map(named.map(({ id }, at) => [id, at]));
 }
 
-/** By class: classes are numbered by size, and those that ask for the same have the same rank. */
+/** By class: rank by size; classes with equal requests share a rank. */
 function sizeRanks(classes: readonly PodClass[]): Map<number, number> {
   const ranks = new Map<number, number>();
   let rank = 0;

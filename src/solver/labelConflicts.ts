@@ -1,4 +1,4 @@
-/** Label requirements that cannot be met, as data. */
+/** Unsatisfiable label requirements, as data. */
 import type { Requirement } from '../constraints/requirement.ts';
 import { Requirements, type Incompatibility } from '../constraints/requirements.ts';
 import type { LabelConflict } from './reasons.ts';
@@ -13,8 +13,8 @@ export function conflictOf(incompatibility: Incompatibility): LabelConflict {
 }
 
 /**
- * The requirements that fail: those that no candidate meets, or else a smallest set that no candidate meets together
- * (without any one of them a candidate would be left). Empty when there are no candidates at all.
+ * The failing requirements: those that no candidate meets, or else a minimal set that no candidate meets together.
+ * Empty when there are no candidates.
  */
 export function unmetTogether(requirements: Requirements, candidates: readonly Requirements[]): LabelConflict[] {
   if (candidates.length === 0) return [];

@@ -1,4 +1,4 @@
-/** Why a planned node has its instance type: the pod that made a cheaper one too small, and the next types. */
+/** Why a planned node has its instance type: the pod for which a cheaper one was too small, and the next types. */
 import { podKey } from '../pods/podKey.ts';
 import { amountOf } from './amount.ts';
 import type { CompiledDemand } from './model/compiledDemand.ts';
@@ -10,15 +10,15 @@ import { floatAt, intAt, itemAt } from './rows.ts';
 
 const NEXT_TYPES = 3;
 
-/** What is the same for all nodes that have the same type for the same pods. */
+/** Shared by all nodes with the same type and the same pods. */
 export interface TypeReasons {
   readonly others: readonly RejectedType[];
-  /** The resource that a cheaper type lacked, or -1. */
+  /** The resource of which a cheaper type had too little, or -1. */
   readonly column: number;
   readonly candidates: CandidateCounts;
 }
 
-/** `known` by `key` keeps what nodes with the same pods share. */
+/** `known`, by `key`, caches what nodes with the same pods share. */
 export function explainChoice(
   node: OpenNode,
   compiled: CompiledDemand,
@@ -44,10 +44,10 @@ function typeReasons(node: OpenNode, compiled: CompiledDemand, demand: TypeChoic
   const { price, types } = states.at(node.state);
   const nameOf = (type: number): string => itemAt(node.pool.types, type).name;
   const others: RejectedType[] = [];
-  // Types come cheapest first, so only those around the node's own price are looked at.
+  // Types are sorted by price: only those near the node's own price are looked at.
   const own = firstAtLeast(types, price, node.price);
   let nearly = own - 1;
-  // The dearest of the cheaper ones that are too small is the type that was nearly enough.
+  // The dearest of the cheaper types that are too small.
   while (nearly >= 0 && lackingColumn(node, intAt(types, nearly)) < 0) nearly -= 1;
   const boundColumn = nearly < 0 ? -1 : lackingColumn(node, intAt(types, nearly));
   if (boundColumn >= 0) {
@@ -58,7 +58,7 @@ function typeReasons(node: OpenNode, compiled: CompiledDemand, demand: TypeChoic
   }
   for (let at = own; at < types.length && others.length < NEXT_TYPES; at++) {
     const type = intAt(types, at);
-    // A type may stand in the list twice, by how it is bought.
+    // A type may be listed several times when quotas split it by capacity type.
     if (nameOf(type) === nameOf(node.type) || !demand.fits(type, node.used)) continue;
     const morePerHour = floatAt(price, type) - node.price;
     others.push({ instanceType: nameOf(type), pricePerHour: floatAt(price, type), because: 'price', morePerHour });
@@ -72,7 +72,7 @@ function typeReasons(node: OpenNode, compiled: CompiledDemand, demand: TypeChoic
   return { others, column: boundColumn, candidates: candidatesFor(node, states.at(node.state), demand) };
 }
 
-/** Types by whether they meet the requirements, and of those the ones that can be bought; pods do not matter here. */
+/** Types that meet the requirements, and those of them that can be bought, regardless of pods. */
 interface Buyable {
   readonly matching: readonly number[];
   readonly sold: readonly number[];
@@ -80,7 +80,7 @@ interface Buyable {
 const buyable = new WeakMap<MachineState, Buyable>();
 
 function candidatesFor({ pool, used }: OpenNode, state: MachineState, demand: TypeChoice): CandidateCounts {
-  // A type may stand in the list twice, by how it is bought.
+  // A type may be listed several times when quotas split it by capacity type.
   const countOf = (types: Iterable<number>): number =>
     new Set(Array.from(types, (type) => itemAt(pool.types, type).name)).size;
   const { matching, sold } = buyableOf(state);
@@ -112,7 +112,7 @@ function buyableOf(state: MachineState): Buyable {
   return found;
 }
 
-/** The first type in order of price that costs at least as much. */
+/** Index of the first type that costs at least as much. */
 function firstAtLeast(types: Int32Array, price: Float64Array, least: number): number {
   let low = 0;
   let high = types.length;

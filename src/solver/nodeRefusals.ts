@@ -1,4 +1,4 @@
-/** Why no existing node takes a pod: how many refuse it for each reason, with one of them as an example. */
+/** Why no existing node accepts a pod: number of nodes per reason, with one node as an example. */
 import type { PodClass } from './model/podClass.ts';
 import type { PodPlan } from './planOnce.ts';
 import type { NodeRefusal } from './reasons.ts';

@@ -1,4 +1,4 @@
-/** The quick path: what can be decided class by class is assigned to pools and domains, and packed pool by pool. */
+/** The fast path: assigns classes to pools and domains where that can be decided per class, and packs pool by pool. */
 import type { Pod } from '../api/kinds.ts';
 import type { HostPort } from '../pods/hostPorts.ts';
 import type { Draft } from './draft.ts';
@@ -16,7 +16,7 @@ import { reservedUnits } from './reservations.ts';
 
 const DEFAULT_ROUNDS = 200;
 
-/** The rounds of improvement; undefined when the result cannot stand. */
+/** Returns the rounds of improvement; undefined when the result is not valid. */
 export function packAll(draft: Draft, options: SolveOptions): number | undefined {
   const { compiled, domains, onExisting, fit, packing, planned, limitLeft } = draft;
   const { model } = compiled;
@@ -29,7 +29,7 @@ export function packAll(draft: Draft, options: SolveOptions): number | undefined
     now,
     deadline: now === undefined || timeBudgetMs === undefined ? Number.POSITIVE_INFINITY : now() + timeBudgetMs,
   });
-  // Pods with affinity over hostnames may want to join later, and a reserved node does not grow.
+  // No reserved nodes when pods with hostname affinity may have to join them later: a reserved node cannot grow.
   const reserved = compiled.classes.some(isSequential) ? undefined : reservedUnits(model);
   for (const pool of model.pools) {
     const items = assignment.items[pool.index] ?? [];
@@ -47,7 +47,7 @@ export function packAll(draft: Draft, options: SolveOptions): number | undefined
       const next = new Int32Array(part.items.length);
       for (const bin of bins) planned.push(openNode(bin, demand, part.lists, next, limitLeft));
       if (left.every((count) => count === 0)) continue;
-      // Domains were counted for pods that found no node there: what was built on those counts may be wrong.
+      // Pods were counted in domains where they then found no node, so decisions based on those counts may be wrong.
       if (part.items.some(({ variant }, item) => (left[item] ?? 0) > 0 && variant.domainAdds.length > 0)) {
         return undefined;
       }
@@ -65,13 +65,13 @@ export function packAll(draft: Draft, options: SolveOptions): number | undefined
   return improver.rounds;
 }
 
-/** Items that are packed together, with the pods of each. */
+/** Items packed together, with the pods of each. */
 interface Part {
   readonly items: Item[];
   readonly lists: (readonly Pod[])[];
 }
 
-/** The highest priority first, so that the limits go to it. */
+/** Highest priority first, so that it gets the limits. */
 function byPriority(items: readonly Item[], lists: readonly (readonly Pod[])[]): readonly Part[] {
   const parts = new Map<number, Part>();
   items.forEach((item, at) => {
@@ -84,7 +84,7 @@ function byPriority(items: readonly Item[], lists: readonly (readonly Pod[])[]):
   return [...parts].sort(([one], [other]) => other - one).map(([, part]) => part);
 }
 
-/** Plans reserved nodes; the items that they leave, with the pods of each. */
+/** Plans reserved nodes; returns the items left over, with their pods. */
 function openReserved(
   { compiled, planned, limitLeft, packing }: Draft,
   pool: CompiledPool,
@@ -110,7 +110,7 @@ function openReserved(
   return { rest, pods };
 }
 
-/** Takes the bin's pods from the lists, each from its `next` on, and what the node needs from the limits. */
+/** Moves the bin's pods from the lists, each from its `next` on, and subtracts the node from the limits. */
 function openNode(
   bin: Bin,
   { items, pool }: Demand,

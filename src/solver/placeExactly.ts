@@ -1,4 +1,4 @@
-/** The exact path of a search: pods one after the other, class by class or as their names come. */
+/** The exact path of a search: places pods one by one, class by class or by name. */
 import type { Pod } from '../api/kinds.ts';
 import type { Draft, SearchMode } from './draft.ts';
 import type { PodClass } from './model/podClass.ts';
@@ -6,7 +6,7 @@ import type { PendingPods } from './placement/assignment.ts';
 import { followersOf, NO_FOLLOWERS } from './placement/followers.ts';
 import { Sequential } from './placement/sequential.ts';
 
-/** Places the pods of the classes that it includes. Once its nodes cost more than `mostDollars`, the others wait. */
+/** Places the pods of the included classes. Once its nodes cost more than `mostDollars`, the rest stays waiting. */
 export function placeExactly(
   draft: Draft,
   mode: SearchMode,
@@ -31,14 +31,14 @@ export function placeExactly(
     packing,
     growsAs,
     followers,
-    // Nodes that start large are dear until they shrink.
+    // Nodes that start with the largest type cost too much until they are shrunk.
     growth === 'largest' ? Number.POSITIVE_INFINITY : mostDollars,
   );
   const placeAll = interleaves ? placePodByPod : placeClassByClass;
   placeAll(sequential, open, mode);
   if (growth !== 'largest') return;
   sequential.shrink();
-  // Limits have room for more once nodes are as small as they can be.
+  // Shrinking the nodes frees limits for more pods.
   placeAll(sequential, open, mode);
   sequential.shrink();
 }
@@ -79,7 +79,7 @@ function compareNames({ metadata: { name: left } }: Pod, { metadata: { name: rig
   return left === right ? 0 : left < right ? -1 : 1;
 }
 
-/** Room only shrinks; but pods placed later may satisfy an affinity, or even out a spread. */
+/** Room only shrinks, but pods placed later may satisfy an affinity or even out a spread. */
 function mayFindCompany({ variants }: PodClass): boolean {
   return variants.some(({ domain, hostAffinity }) => domain.length > 0 || hostAffinity.length > 0);
 }

@@ -1,6 +1,6 @@
 /**
- * One search for a plan: the quick path decides class by class and packs, the exact path places the rest pod by pod.
- * When limits break what the quick path assumed, all pods take the exact path.
+ * One search for a plan: the fast path decides class by class and packs, the exact path places the rest pod by pod.
+ * When limits break an assumption of the fast path, all pods take the exact path.
  */
 import type { Pod } from '../api/kinds.ts';
 import { emptyDraft, type Draft, type Question, type SearchMode } from './draft.ts';
@@ -22,7 +22,7 @@ import type { UnplacedReason } from './reasons.ts';
 import { holdsInOrder, sortByPods } from './replay.ts';
 import { takeReservations } from './reservations.ts';
 
-/** Where every pod of the demand stands after one search. */
+/** Place of every pod of the demand after one search. */
 export interface PodPlan {
   readonly model: Model;
   readonly compiled: CompiledDemand;
@@ -31,16 +31,16 @@ export interface PodPlan {
   readonly fit: PoolFit;
   readonly planned: readonly OpenNode[];
   readonly waiting: readonly PendingPods[];
-  /** By pool: what the planned nodes leave of its limits. */
+  /** By pool: limits left by the planned nodes. */
   readonly limitLeft: readonly (Float64Array | undefined)[];
   readonly packing: PackingOptions;
-  /** The scheduler can bind the pods as planned, taking them by priority. Found out when it is first asked. */
+  /** Whether the scheduler can bind the pods as planned, taking them by priority. Computed on first use. */
   readonly isInOrder: () => boolean;
   /** The plan was made class by class. */
   readonly isPacked: boolean;
   readonly searchRounds: number;
   readonly deferrals: ReadonlyMap<PendingPods, UnplacedReason>;
-  /** Pods that were promised reserved capacity which is used up, after others had been placed around them. */
+  /** Pods that were counted on reserved capacity which is used up, after others had been placed accordingly. */
   readonly missed: readonly { readonly pod: Pod; readonly reason: UnplacedReason }[];
 }
 
@@ -49,7 +49,7 @@ export function questionOf(model: Model, overlay: Overlay, options: SolveOptions
   return { compiled, fit: new PoolFit(compiled), packing: packingOptions(overlay, options), options };
 }
 
-/** `mostDollars`: once its nodes cost more per hour, the exact path leaves the other pods waiting. */
+/** `mostDollars`: once its nodes cost more per hour, the exact path leaves the remaining pods waiting. */
 export function planOnce(question: Question, mode: SearchMode, mostDollars = Number.POSITIVE_INFINITY): PodPlan {
   const { options, packing } = question;
   const { model } = question.compiled;
@@ -62,7 +62,7 @@ export function planOnce(question: Question, mode: SearchMode, mostDollars = Num
   const { stranded, missed, deferred } = takeReservations(planned, model, options.reservedCapacity !== 'Fallback');
   waiting.push(...stranded, ...deferred.map((each) => each.waiting));
   swapByPriority(waiting, planned, onExisting.placed, compiled.classes);
-  // What packing opened first says nothing about which of its pods came first.
+  // Packing opens nodes in an order unrelated to the order of the pods.
   if (rounds !== undefined) sortByPods(compiled, planned);
   return {
     model,
@@ -89,18 +89,18 @@ function once(find: () => boolean): () => boolean {
   return () => (known ??= find());
 }
 
-/** Class by class, and nothing was moved afterwards: classes come by priority. */
+/** Packed class by class, in order of priority, with nothing moved afterwards. */
 function isPackedInOrder(rounds: number | undefined, { compiled, waiting }: Draft): boolean {
   if (rounds === undefined || compiled.isCrossed) return false;
   return !compiled.classes.some(isSequential) && waiting.every(({ pods }) => pods.length === 0);
 }
 
-/** Dollars per hour, with the overhead that the options put on every node. */
+/** Dollars per hour, including the overhead per node from the options. */
 export function planCost({ planned, packing }: PodPlan): number {
   return planned.reduce((sum, { price }) => sum + price + packing.nodeOverheadCost, 0);
 }
 
-/** How many wishes of the placed pods the plan does not grant. */
+/** How many preferences of the placed pods the plan does not satisfy. */
 export function wishesDropped({ planned, onExisting }: PodPlan): number {
   let dropped = onExisting.wishesDropped;
   for (const { entries } of planned) {
@@ -109,7 +109,7 @@ export function wishesDropped({ planned, onExisting }: PodPlan): number {
   return dropped;
 }
 
-/** Positive when more pods of the highest priority at which the plans differ wait on the left. */
+/** Positive when `left` leaves more pods waiting at the highest priority at which the plans differ. */
 export function comparePriority(left: PodPlan, right: PodPlan): number {
   const waiting = new Map<number, number>();
   const count = (plan: PodPlan, sign: number): void => {
@@ -124,7 +124,7 @@ export function comparePriority(left: PodPlan, right: PodPlan): number {
   return tiers.find(([, difference]) => difference !== 0)?.[1] ?? 0;
 }
 
-/** With the reason where the plan itself is the reason. */
+/** With a reason where the plan itself is the reason. */
 export function unplacedPods({
   waiting,
   deferrals,
@@ -135,7 +135,7 @@ export function unplacedPods({
   });
 }
 
-/** Answers which types of the pool hold a given load. */
+/** Tells which types of the pool hold a given load. */
 export function holderOf({ model, packing }: PodPlan, pool: CompiledPool): TypeChoice {
   return new TypeChoice(pool, model.states, model.table.size, packing);
 }
@@ -149,7 +149,7 @@ function packingOptions({ pods }: Overlay, options: SolveOptions): PackingOption
   };
 }
 
-/** Whether a pod of the class would have a place if it came first, as far as can be told without its relations. */
+/** Whether a pod of the class could be placed if it came first, ignoring its relations to other pods. */
 export function mightBePlaced({ compiled, fit }: PodPlan, podClass: PodClass): boolean {
   if (podClass.shape.unsupported !== undefined || podClass.unknownResource !== undefined) return false;
   const { existing, pools } = compiled.model;

@@ -1,4 +1,7 @@
-/** Planned nodes as the caller gets them: plain data with ranked alternatives, requests and the reasons for the choice. */
+/**
+ * Planned nodes in the form returned to callers: plain data with ranked alternatives, requests and the reasons for the
+ * choice.
+ */
 import { Labels } from '../api/labels.ts';
 import { Requirement, type RequirementItem } from '../constraints/requirement.ts';
 import { podKey } from '../pods/podKey.ts';
@@ -14,13 +17,13 @@ import { RequestTexts } from './requestTexts.ts';
 import { floatAt, itemAt, Rows } from './rows.ts';
 
 /**
- * What is left of a pool's limits goes to alternatives that need more than the first, in the order of the nodes. With
- * `isOutcomeOnly` each node has only the alternative that the plan counts on.
+ * Remaining limits go, in the order of the nodes, to alternatives that need more than the first one. With
+ * `isOutcomeOnly` each node has only the alternative that the plan assumes.
  */
 export function plannedNodes(plan: PodPlan, explainChoices: boolean, isOutcomeOnly: boolean): PlannedNode[] {
   if (plan.planned.length === 0) return [];
   const { states } = plan.model;
-  // Parts of a pool share what is left of its limits.
+  // Shared by the parts of a pool.
   const slacks = new Map<Float64Array, Float64Array>();
   const slackOf = (left: Float64Array | undefined): Float64Array | undefined => {
     if (left === undefined) return undefined;
@@ -61,7 +64,7 @@ export function plannedNodes(plan: PodPlan, explainChoices: boolean, isOutcomeOn
   });
 }
 
-/** Chooses, among zones of equal price, the one with fewest planned nodes. */
+/** Among zones of equal price, chooses the one with the fewest planned nodes. */
 class ZoneBalance {
   private readonly states: StateTable;
   private readonly nodesIn = new Map<string, number>();
@@ -88,7 +91,7 @@ class ZoneBalance {
     return this.nodesIn.get(zone) ?? 0;
   }
 
-  /** A zone is preferred to none at the same price. */
+  /** A zone is preferred to no zone at the same price. */
   private cheapestZones({ state, type, price, pool }: OpenNode): string[] {
     const { offerings } = this.states.at(state);
     const zones: string[] = [];
@@ -101,7 +104,7 @@ class ZoneBalance {
   }
 }
 
-/** Requirement items by state. Where minValues are relaxed, what is offered takes the place of what was asked. */
+/** Requirement items by state. Where minValues is relaxed, the values on offer replace the values asked for. */
 class RequirementLists {
   private readonly states: StateTable;
   private readonly known = new Map<string, readonly RequirementItem[]>();
@@ -135,14 +138,14 @@ class RequirementLists {
   }
 }
 
-/** The same for nodes that hold as many pods of the same classes. */
+/** Equal for nodes with the same number of pods of the same classes. */
 function podsKeyOf({ entries }: OpenNode): string {
   let key = '';
   for (const { podClass, pods } of entries) key += `${podClass.id}*${pods.length},`;
   return key;
 }
 
-/** Offerings are sorted by price. */
+/** Index of the first offering at the price; offerings are sorted by price. */
 function firstAtPrice(offerings: readonly CompiledOffering[], price: number): number {
   let low = 0;
   let high = offerings.length;
@@ -154,7 +157,7 @@ function firstAtPrice(offerings: readonly CompiledOffering[], price: number): nu
   return low;
 }
 
-/** What the node's alternatives may use of the limits: what the first uses, and the slack. Takes from the slack. */
+/** Limit budget of the node's alternatives: usage of the first one plus the slack. Subtracts from the slack. */
 function limitBudget(
   node: OpenNode,
   slacks: readonly (Float64Array | undefined)[],

@@ -1,4 +1,4 @@
-/** Changes of a NodePool that may give an unplaced pod a place: for pods whose own spec cannot change any more. */
+/** Changes of a NodePool that may place an unplaced pod, for pods whose own spec can no longer change. */
 import type { Pod } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { isRestrictedLabel, WELL_KNOWN_LABELS } from '../api/labels.ts';
@@ -35,7 +35,7 @@ export function poolEdits(reason: Refused): Edit[] {
   });
 }
 
-/** The pool allows the cheapest type that has what no type of the pool has any of, such as GPUs. */
+/** Allows the cheapest type with a resource that no type of the pool has, such as GPUs. */
 export function typesWithResource(pools: readonly PoolOffer[], pod: Pod, reason: Refused): Edit[] {
   const asked = podRequests(pod);
   return reason.pools.flatMap((refusal): Edit[] => {
@@ -59,7 +59,7 @@ export function typesWithResource(pools: readonly PoolOffer[], pod: Pod, reason:
   });
 }
 
-/** Of a device plug-in, not of every node. */
+/** A resource of a device plug-in, not one that every node has. */
 export const isExtended = (resource: string): boolean => resource.includes('/');
 
 const isWithin = (asked: Resources, capacity: Resources): boolean =>
@@ -93,7 +93,10 @@ function withoutTaints({ pool, taints }: PoolRefusal & { readonly stage: 'taints
   }));
 }
 
-/** Nodes get the label where nothing has it; where the pool restricts it, the pool allows it or says nothing about it. */
+/**
+ * Adds the label to the pool's nodes if nothing has it; if the pool restricts it, allows the value or drops the
+ * restriction.
+ */
 function labelEdits(pool: string, { key, asked, allowed }: LabelConflict): Edit[] {
   const values = asked.flatMap((item) => (item.operator === 'In' ? (item.values ?? []) : []));
   const [value] = values;
@@ -106,7 +109,7 @@ function labelEdits(pool: string, { key, asked, allowed }: LabelConflict): Edit[
   return values.length > 0 ? [widened(pool, key, values), dropped] : [dropped];
 }
 
-/** The pool allows what one of the alternatives of the volumes needs. */
+/** Allows the zones that one of the volume alternatives needs. */
 function zonesOfVolumes(pool: string, alternatives: readonly (readonly RequirementItem[])[]): Edit[] {
   return alternatives.flatMap((items) => items.flatMap((item) => labelEdits(pool, { key: item.key, asked: [item] })));
 }

@@ -1,25 +1,25 @@
 /**
- * The nodes that are there once a plan is carried out. A search counts with every domain that could be opened; the
- * scheduler compares only what it sees, so that a spread may hold that looks uneven beside domains that never open.
+ * Nodes that exist once a plan is carried out. A search considers every domain that could be opened, but the scheduler
+ * compares only existing nodes: a spread that looks uneven next to domains that never open may be valid.
  */
 import type { CompiledDemand } from './model/compiledDemand.ts';
 import type { HostLimit } from './model/podClass.ts';
 import type { OpenNode } from './placement/openNode.ts';
 
-/** An existing node by its row, or a planned one. */
+/** The row of an existing node, or a planned node. */
 export type Place = number | OpenNode;
 
 export interface PresentNodes {
   /** Domains that a spread compares. */
   domains(counter: number): Int32Array;
   podsOn(place: Place, counter: number): number;
-  /** The least pods that a node has of those that take part in a spread over hostnames; 0 for a limit of another kind. */
+  /** The lowest pod count on any node that takes part in a hostname spread; 0 for other limits. */
   fewestOnHosts(limit: HostLimit): number;
-  /** One more pod, which these counters count, is on the planned node. */
+  /** Adds a pod counted by these counters to the planned node. */
   add(node: OpenNode, counters: readonly number[]): void;
 }
 
-/** `compiled` counts what is on existing nodes, planned nodes are counted here. */
+/** `compiled` counts pods on existing nodes; those on planned nodes are counted here. */
 export function presentNodes({ model, counters, removed }: CompiledDemand, planned: readonly OpenNode[]): PresentNodes {
   const states = new Set(planned.map(({ state }) => state));
   const domainsOf = new Map<number, Int32Array>();
@@ -41,7 +41,7 @@ export function presentNodes({ model, counters, removed }: CompiledDemand, plann
       for (const node of planned) {
         const passes = counters.statePasses(id, node.state);
         if (passes === 'no') continue;
-        // A node that may take part or not must do no harm either way.
+        // A node that may or may not take part must be harmless either way.
         if (passes === 'yes') nodes += 1;
         fewest = Math.min(fewest, onPlanned(node, id));
       }

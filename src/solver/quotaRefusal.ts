@@ -1,4 +1,4 @@
-/** Refusals for lack of quota: each quota that is short, with what it allows, what is used and what would be needed. */
+/** Refusals for lack of quota: for each short quota its limit, its usage and what would be needed. */
 import type { Requirements } from '../constraints/requirements.ts';
 import type { CompiledPool } from './model/compiledPool.ts';
 import type { PodPlan } from './planOnce.ts';
@@ -7,11 +7,11 @@ import { leftOf } from './quotaUse.ts';
 import type { QuotaShortage, StageRefusal } from './reasons.ts';
 import { floatAt, itemAt, Rows } from './rows.ts';
 
-/** Quotas that a refusal names. */
+/** Most quotas named in a refusal. */
 const SHOWN_QUOTAS = 3;
 const NO_QUOTAS: NonNullable<Snapshot['quotas']> = new Map();
 
-/** What would do is offered, but quotas leave too little for any of it; undefined when something else keeps it away. */
+/** Quota is the only obstacle: suitable offerings exist but quotas leave too little for any; undefined otherwise. */
 export function spentQuota(
   { model: { snapshot } }: PodPlan,
   pool: CompiledPool,
@@ -34,7 +34,7 @@ export function spentQuota(
   );
 }
 
-/** The pool's own limits allow some of the types, but what the plan leaves of the quotas does not. */
+/** The pool's own limits allow some of the types, but the quotas left by the plan do not. */
 export function quotaRefusal(
   { model: { snapshot } }: PodPlan,
   pool: CompiledPool,
@@ -58,7 +58,7 @@ export function quotaRefusal(
   );
 }
 
-/** Each quota once, with the least that is needed of it; those that lack least come first. */
+/** Each quota once, with the least amount needed of it; the smallest shortage first. */
 function shortageRefusal(found: readonly QuotaShortage[]): StageRefusal | undefined {
   const byQuota = new Map<string, QuotaShortage>();
   for (const each of found) {

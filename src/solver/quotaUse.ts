@@ -1,11 +1,11 @@
-/** What instance types take of quotas, and what quotas leave. */
+/** What instance types use of quotas, and what quotas leave. */
 import type { InstanceType, QuotaFigure, QuotaNeed } from '../cloud/instanceType.ts';
 
 export function leftOf({ limit, used }: QuotaFigure): number {
   return Math.max(0, limit - used);
 }
 
-/** What an instance of the type takes of the quota, however it is bought. */
+/** What an instance of the type uses of the quota, whatever its capacity type. */
 export function useOf({ offerings }: InstanceType, quota: string): number {
   return offerings.reduce((most, { quotaNeed }) => Math.max(most, takenOf(quotaNeed, quota)), 0);
 }

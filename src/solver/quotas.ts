@@ -1,6 +1,6 @@
 /**
- * Quotas as limits that all pools share. Few plans come near a quota, so a plan is made without them first; when it
- * would take more than a quota leaves, it is made again within those that it may exceed.
+ * Quotas as limits shared by all pools. Few plans come near a quota, so a plan is first made without them; if it
+ * exceeds a quota, it is made again with the quotas it may exceed as limits.
  */
 import type { InstanceType, Offering, QuotaNeed } from '../cloud/instanceType.ts';
 import { Model } from './model/model.ts';
@@ -11,14 +11,14 @@ import { leftOf, takenOf } from './quotaUse.ts';
 type Needs = ReadonlyMap<string, QuotaNeed>;
 
 const needsOf = new WeakMap<readonly InstanceType[], Needs>();
-/** By a type and the quotas that its offerings are told apart by. */
+/** By type and the quotas that distinguish its offerings. */
 const splitTypes = new WeakMap<InstanceType, Map<string, readonly InstanceType[]>>();
-/** The model of the same cluster within quotas, carried forward beside the one without. */
+/** By model without quotas: the model of the same cluster within quotas, carried forward with it. */
 const within = new WeakMap<Model, Model>();
 
 /**
- * The quotas that must be kept to in the next try, beside those of `kept`; empty when the solution exceeds none. With
- * those that are exceeded come those that the same nodes would exceed if they were bought elsewhere.
+ * Quotas to respect in the next try, in addition to those of `kept`; empty when the solution exceeds none. Includes the
+ * quotas that the same nodes would exceed if bought through other offerings.
  */
 export function exceededQuotas(
   { pools, quotas }: Snapshot,
@@ -43,7 +43,7 @@ export function exceededQuotas(
   return [...named].filter((name) => isShort(name, largest)).sort();
 }
 
-/** The model of the same snapshot in which all planned nodes together stay within these quotas. */
+/** The model of the same snapshot in which the planned nodes together stay within these quotas. */
 export function modelWithin(model: Model, quotas: readonly string[]): Model {
   const { snapshot } = model;
   const pools = snapshot.pools.map((offer) => ({ ...offer, instanceTypes: splitBy(offer, quotas), quotas }));
@@ -80,8 +80,9 @@ function needsIn(types: readonly InstanceType[]): Needs {
 }
 
 /**
- * Limits are counted by type, quotas by offering: a type whose offerings take different amounts of these quotas (spot and
- * on demand) becomes several types of its name. The same type gives the same objects.
+ * Limits are counted per type, quotas per offering. So a type whose offerings use different amounts of these quotas
+ * (spot and on demand) is split into several types with the same name. Results are cached: the same type gives the same
+ * objects.
  */
 function splitBy({ instanceTypes }: PoolOffer, quotas: readonly string[]): readonly InstanceType[] {
   const key = quotas.join();
@@ -91,7 +92,7 @@ function splitBy({ instanceTypes }: PoolOffer, quotas: readonly string[]): reado
     let parts = known.get(key);
     if (parts === undefined) {
       parts = split(type, quotas);
-      // One entry: the quotas in question seldom change.
+      // Keep one entry: the relevant quotas rarely change.
       known.clear();
       known.set(key, parts);
     }

@@ -1,6 +1,6 @@
 /**
- * The ranked alternatives of planned nodes. Nodes in the same state whose loads are held by the same instance types have
- * the same ones: each list is made once and shared.
+ * Ranked alternatives of planned nodes. Nodes in the same state whose loads fit the same instance types have the same
+ * alternatives, so each list is made once and shared.
  */
 import { noResources, quantityOf, type Resources } from '../units/resources.ts';
 import type { Quantity } from '../units/quantity.ts';
@@ -10,27 +10,27 @@ import type { OpenNode } from './placement/openNode.ts';
 import type { Alternative } from './problem.ts';
 import { intAt, itemAt } from './rows.ts';
 
-/** Instance types that one NodeClaim may name. */
+/** Most instance types in one NodeClaim. */
 const MAX_TYPES = 600;
-/** Bits of a holding set in one character of its key. */
+/** Bits of the set of holding types per character of its key. */
 const BITS = 15;
 
 export interface Ranking {
   readonly alternatives: readonly Alternative[];
-  /** What daemons ask for on every type among them. */
+  /** Daemon requests common to all types in the list. */
   readonly daemons: Resources;
 }
 
 export class RankedAlternatives {
   private readonly choice: TypeChoice;
-  /** By state and type, preferred zone and level of the load. */
+  /** By state and type, preferred zone, and level of the load. */
   private readonly known = new Map<number, Map<string, Map<number | string, Ranking>>>();
-  /** By what they depend on. */
+  /** By everything that they depend on. */
   private readonly rankings = new Map<string, Ranking>();
   private readonly holds: Uint8Array;
   private readonly hasSameDaemons: boolean;
 
-  /** For the nodes of one pool: `choice` says which of its types hold a load. */
+  /** For the nodes of one pool; `choice` tells which of its types hold a load. */
   constructor(choice: TypeChoice) {
     this.choice = choice;
     const { types, daemonRequests } = choice.pool;
@@ -38,9 +38,9 @@ export class RankedAlternatives {
     this.hasSameDaemons = daemonRequests.every((each) => each === daemonRequests[0]);
   }
 
-  /** `limitBudget` is what any alternative may use of each limit; `firstZone` is preferred at equal prices. */
+  /** `limitBudget`: what an alternative may use of each limit; `firstZone`: preferred at equal prices. */
   of(node: OpenNode, limitBudget: Float64Array | undefined, firstZone: string): Ranking {
-    // Ports, limits and reservations take part in what a node can be bought as, and are rare.
+    // Ports, limits and reservations restrict the offerings too, but are rare.
     const isPlain = limitBudget === undefined && node.ports.length === 0 && node.reservation < 0;
     if (!isPlain) return this.byHolders(node, limitBudget, firstZone);
     const { pool, states } = this.choice;
@@ -79,7 +79,7 @@ export class RankedAlternatives {
     return ranking;
   }
 
-  /** Nothing but the alternative that the plan counts on. */
+  /** Only the alternative that the plan assumes. */
   firstOf(node: OpenNode, firstZone: string): Ranking {
     const { daemonRequests } = this.choice.pool;
     const { order, purchases } = this.orderFor(node, firstZone);
@@ -97,7 +97,7 @@ export class RankedAlternatives {
     return { purchases, order: purchases.of(state, states.at(state).offerings, firstZone) };
   }
 
-  /** Fills in `holds` by type; the same text for the same set of types. */
+  /** Sets `holds` by type; returns a key that is equal for equal sets of types. */
   private findHolders(node: OpenNode, limitBudget: Float64Array | undefined): string {
     const { choice, holds } = this;
     const { room } = choice;
@@ -141,7 +141,7 @@ export class RankedAlternatives {
   }
 }
 
-/** At the least price the type that the plan counts on comes before others. */
+/** At the least price, moves the type that the plan assumes to the front. */
 function plannedTypeFirst(ranked: Alternative[], planned: string): Alternative[] {
   const least = ranked[0]?.pricePerHour;
   let end = 0;
@@ -155,7 +155,7 @@ function plannedTypeFirst(ranked: Alternative[], planned: string): Alternative[]
   return [...equals.filter(isPlanned), ...equals.filter((each) => !isPlanned(each)), ...ranked.slice(end)];
 }
 
-/** What is asked for on every one of them. */
+/** The requests common to all of them. */
 function leastOf([first, ...others]: readonly Resources[]): Resources {
   if (first === undefined) return noResources;
   const entries = Object.keys(first).flatMap((name): [string, Quantity][] => {

@@ -1,6 +1,6 @@
 /**
- * Why the solver decided as it did, as plain data: every refusal, rejected instance type and suggested change with its
- * stage, object and quantities. `ledger/` turns these into words; nothing else does.
+ * The solver's reasons as plain data: every refusal, rejected instance type and suggested change with its stage, object
+ * and quantities. Only `ledger/` turns them into sentences.
  */
 import type { RequirementItem } from '../constraints/requirement.ts';
 
@@ -20,24 +20,24 @@ export interface RefusedTaint {
 /** A label requirement that cannot be met. */
 export interface LabelConflict {
   readonly key: string;
-  /** What is asked for, as one or more items on the key. */
+  /** The values asked for, as one or more items on the key. */
   readonly asked: readonly RequirementItem[];
-  /** What is allowed there instead; absent when nothing has the label. */
+  /** The values allowed; absent when nothing has the label. */
   readonly allowed?: readonly RequirementItem[];
-  /** A known label that the key may have been meant to be. */
+  /** The known label that was probably meant. */
   readonly typoOf?: string;
 }
 
-/** A topology constraint that no domain satisfies, with the pods that it counts. */
+/** A topology constraint that no domain satisfies, and the pods that it counts. */
 export interface TopologyConflict {
   readonly kind: 'spread' | 'affinity' | 'anti-affinity';
   readonly topologyKey: string;
   /** Spread only. */
   readonly maxSkew?: number;
   readonly minDomains?: number;
-  /** Counted pods by domain. Empty: nothing has the label. At most `SHOWN_DOMAINS`. */
+  /** Counted pods by domain, at most `SHOWN_DOMAINS`. Empty: nothing has the label. */
   readonly domains: readonly { readonly domain: string; readonly pods: number }[];
-  /** Domains beyond those shown. */
+  /** Number of domains not shown. */
   readonly more: number;
 }
 
@@ -55,13 +55,13 @@ export interface NearestType {
   readonly lacks: readonly Amount[];
 }
 
-/** A quota that leaves too little for any instance type that would do. */
+/** A quota that leaves too little for any suitable instance type. */
 export interface QuotaShortage {
   readonly quota: string;
   readonly limit: number;
-  /** With what is being launched, and what this plan buys. */
+  /** Includes nodes being launched and those of this plan. */
   readonly used: number;
-  /** The least that an instance would take of it. */
+  /** The least amount that an instance would use. */
   readonly needed: number;
 }
 
@@ -69,15 +69,15 @@ export type StageRefusal =
   | { readonly stage: 'taints'; readonly taints: readonly RefusedTaint[] }
   /** The pod's own requirements contradict the pool's. */
   | { readonly stage: 'requirements'; readonly conflicts: readonly LabelConflict[] }
-  /** The fewest requirements that no instance type of the pool meets together. */
+  /** The smallest set of requirements that no instance type of the pool meets together. */
   | { readonly stage: 'instance-types'; readonly unmet: readonly LabelConflict[]; readonly byPoolAlone: boolean }
   | { readonly stage: 'resources'; readonly nearest: NearestType }
   /** A resource that no instance type of the pool has. */
   | { readonly stage: 'resources'; readonly unknownResource: string }
-  /** `unmet`: requirements on offerings; empty when what would fit exists but is not available now. */
+  /** `unmet`: requirements on offerings; empty when suitable ones exist but are unavailable now. */
   | { readonly stage: 'offerings'; readonly instanceTypes: readonly string[]; readonly unmet: readonly LabelConflict[] }
   | { readonly stage: 'host-ports'; readonly ports: readonly PortConflict[] }
-  /** `keys`: labels that the volumes need different values of. */
+  /** `keys`: labels for which the volumes need different values. */
   | { readonly stage: 'volumes'; readonly keys: readonly string[] }
   | { readonly stage: 'volumes'; readonly alternatives: readonly (readonly RequirementItem[])[] }
   | { readonly stage: 'limits'; readonly limits: readonly string[] }
@@ -90,11 +90,11 @@ export type RefusalStage = StageRefusal['stage'];
 /** The stage that removed a pool's last candidate. */
 export type PoolRefusal = StageRefusal & {
   readonly pool: string;
-  /** Instance types that each stage removed, in the order of the stages. */
+  /** Number of instance types removed by each stage, in the order of the stages. */
   readonly removed: readonly { readonly stage: RefusalStage; readonly count: number }[];
 };
 
-/** Existing nodes that refused the pod for the same reason. */
+/** Existing nodes that refuse the pod for the same reason. */
 export interface NodeRefusal {
   readonly stage: 'not-ready' | 'taints' | 'requirements' | 'volumes' | 'resources' | 'host-ports' | 'topology';
   readonly nodes: number;
@@ -114,19 +114,19 @@ export type SmallestChange =
       readonly topologyKey: string;
     }
   | { readonly kind: 'host-ports'; readonly ports: readonly number[] }
-  /** The pod asks for a resource that nothing has. */
+  /** Stop requesting a resource that nothing has. */
   | { readonly kind: 'resource'; readonly resource: string }
   | { readonly kind: 'requests'; readonly less: readonly Amount[]; readonly instanceType: string }
-  /** The pool no longer taints its nodes so. */
+  /** Remove the taint from the pool. */
   | { readonly kind: 'pool-taint'; readonly pool: string; readonly taints: readonly RefusedTaint[] }
-  /** The pool allows what the pod asks for on this label; `allow` undefined: it no longer says anything about the label. */
+  /** Allow the pod's values of this label in the pool; `allow` undefined: drop the pool's requirement on the label. */
   | {
       readonly kind: 'pool-requirement';
       readonly pool: string;
       readonly key: string;
       readonly allow?: RequirementItem;
     }
-  /** The pool's nodes get a label that the pod asks for. */
+  /** Add a label that the pod selects on to the pool's nodes. */
   | { readonly kind: 'pool-label'; readonly pool: string; readonly key: string; readonly value: string }
   | { readonly kind: 'min-values'; readonly pool: string; readonly key: string; readonly to: number }
   | {
@@ -137,14 +137,14 @@ export type SmallestChange =
       readonly to: string;
     };
 
-/** Why a pod has no place: what it asks for that the solver does not do, or what each pool and node lacks. */
+/** Why a pod is unplaced: an unsupported feature, or what each pool and node lacks. */
 export type UnplacedReason =
   | { readonly kind: 'unsupported'; readonly feature: 'dynamic-resource-claims' }
   /** No NodePool is ready, and no existing node takes it. */
   | { readonly kind: 'no-pools'; readonly nodes: readonly NodeRefusal[] }
-  /** Fewer members of its group than it needs found a place, so none gets one. */
+  /** Fewer members of its group could be placed than required, so none is. */
   | { readonly kind: 'group'; readonly group: string; readonly placeable: number; readonly needed: number }
-  /** Reservations that would suit it are used up by this plan; what is left of them is known after it. */
+  /** Suitable reservations are used up by this plan; the next plan knows what is left of them. */
   | { readonly kind: 'reservation'; readonly pool: string; readonly reservations: readonly string[] }
   | {
       readonly kind: 'refused';
@@ -153,7 +153,7 @@ export type UnplacedReason =
       readonly smallestChange?: SmallestChange;
     };
 
-/** A type that was not chosen: dearer, or cheaper but too small or not offered. */
+/** A rejected type: dearer, or cheaper but too small or not available. */
 export type RejectedType = { readonly instanceType: string; readonly pricePerHour?: number } & (
   | { readonly because: 'fit'; readonly lacks: Amount }
   | { readonly because: 'price'; readonly morePerHour: number }
@@ -162,12 +162,14 @@ export type RejectedType = { readonly instanceType: string; readonly pricePerHou
 
 /** Why a planned node has its instance type. */
 export interface NodeChoice {
-  /** `podKey` of the pod without which a cheaper instance type would do; absent when nothing cheaper fits any pod. */
+  /**
+   * `podKey` of the pod without which a cheaper instance type would suffice; absent when no cheaper type holds any pod.
+   */
   readonly boundBy?: string;
-  /** The resource that keeps the next cheaper type from holding the pods. */
+  /** The resource of which the next cheaper type has too little for the pods. */
   readonly boundByResource?: string;
   readonly others: readonly RejectedType[];
-  /** Instance types of the pool, and how many of them each stage removed; absent in records of before. */
+  /** Number of the pool's instance types, and how many each stage removed; absent in older records. */
   readonly candidates?: CandidateCounts;
 }
 
@@ -176,5 +178,5 @@ export interface CandidateCounts {
   readonly removed: readonly { readonly stage: CandidateStage; readonly count: number }[];
 }
 
-/** `replacement`: types that may not be bought in place of the nodes that go. */
+/** `replacement`: types that may not replace the removed nodes. */
 export type CandidateStage = RefusalStage | 'replacement';

@@ -1,6 +1,6 @@
 /**
- * Why no pool takes a pod: per pool the stage that removed its last instance type, how many types each stage removed, and
- * how near the nearest came. Given for the least demanding variant of the pod.
+ * Why no pool takes a pod: per pool the stage that removed its last instance type, how many types each stage removed,
+ * and the nearest type. Based on the least demanding variant of the pod.
  */
 import type { Requirements } from '../constraints/requirements.ts';
 import { hostPortsClash, hostPortsOf } from '../pods/hostPorts.ts';
@@ -28,7 +28,7 @@ import { topologyConflicts } from './topologyConflicts.ts';
 
 const known = new WeakMap<PodClass, UnplacedReason>();
 
-/** What a pool has for pods of the same requirements, whatever their size. */
+/** What a pool has for pods with the same requirements, regardless of their size. */
 interface Candidates {
   readonly conflicts: readonly LabelConflict[];
   readonly requirements: Requirements;
@@ -40,7 +40,7 @@ interface Candidates {
 }
 const candidates = new WeakMap<PodPlan, Map<string, Candidates>>();
 
-/** Looking at every node costs time in proportion to the cluster, so only the first classes of a plan get it. */
+/** Checking every node takes time in proportion to the cluster, so only the first classes of a plan get it. */
 const MAX_CLASSES_WITH_NODES = 25;
 const explained = new WeakMap<PodPlan, number>();
 
@@ -59,7 +59,7 @@ function findReason(plan: PodPlan, podClass: PodClass): UnplacedReason {
   explained.set(plan, classes + 1);
   const nodes = classes < MAX_CLASSES_WITH_NODES ? nodeRefusals(plan, podClass) : [];
   if (pools.length === 0) return { kind: 'no-pools', nodes };
-  // One part stands for its pool.
+  // One part represents its pool.
   const whole = pools.filter(({ name }, at) => pools[at - 1]?.name !== name);
   return { kind: 'refused', pools: whole.map((pool) => poolRefusal(plan, podClass, pool)), nodes };
 }
@@ -79,7 +79,7 @@ function poolRefusal(plan: PodPlan, podClass: PodClass, pool: CompiledPool): Poo
   return { pool: pool.name, ...refusal, removed };
 }
 
-/** Walks the stages in order; `survive` is told which types each stage leaves. */
+/** Goes through the stages in order; `survive` receives the types that each stage leaves. */
 function firstRefusal(
   plan: PodPlan,
   podClass: PodClass,
@@ -147,7 +147,7 @@ function candidatesOf(plan: PodPlan, pool: CompiledPool, strict: Requirements): 
   return found;
 }
 
-/** The requirements that fail: of the pod and the pool together, or of the pool alone. */
+/** The failing requirements: of pod and pool together, or of the pool alone. */
 function instanceTypeRefusal(plan: PodPlan, pool: CompiledPool, requirements: Requirements): StageRefusal {
   if (pool.types.length > 0) {
     const unmet = unmetTogether(
@@ -183,7 +183,7 @@ function volumeRefusal({ model }: PodPlan, { shape }: PodClass, state: number): 
   const alternatives = shape.volumes?.alternatives ?? [];
   if (alternatives.length === 0) return undefined;
   if (alternatives.some((each) => states.narrow(state, states.requirementId(each)) >= 0)) return undefined;
-  // A key without any allowed value: two volumes ask for different ones.
+  // Keys without any allowed value: two volumes require different ones.
   const impossible = alternatives.map((each) =>
     [...each].filter((one) => one.operator === 'DoesNotExist' && !one.allowsAbsence),
   );
@@ -193,7 +193,7 @@ function volumeRefusal({ model }: PodPlan, { shape }: PodClass, state: number): 
   return { stage: 'volumes', alternatives: alternatives.map((each) => each.toItems()) };
 }
 
-/** Ports of the pod that daemons hold on every type, each with a daemon that holds it. */
+/** The pod's host ports that daemons hold on every type, each with such a daemon. */
 function takenPorts(
   { model }: PodPlan,
   { shape }: PodClass,
@@ -218,7 +218,7 @@ function exceededLimits(pool: CompiledPool, types: readonly number[], left: Floa
   );
 }
 
-/** The type that lacks the smallest share of what is asked. */
+/** The type that lacks the smallest share of the requests. */
 function nearestType({ model }: PodPlan, { row }: PodClass, pool: CompiledPool, types: readonly number[]): NearestType {
   const { names } = model.table;
   const room = new Rows(row.length, pool.room);

@@ -1,4 +1,4 @@
-/** Searches near the best one so far: pods that wait in front, some classes moved, or any order. */
+/** Searches near the best one so far: waiting pods first, some classes moved, or a random order. */
 import type { PodClass } from './model/podClass.ts';
 import type { TieBreak } from './placement/domains.ts';
 import { followersOf } from './placement/followers.ts';
@@ -9,12 +9,12 @@ import { compareBy, hasLeeway, isDoubtful, keyOf, orderOf, type Search } from '.
 
 const GROWTHS: readonly Growth[] = ['own', 'any', 'least', 'none', 'room', 'fixed'];
 const TIES: readonly TieBreak[] = ['best', 'last', 'first'];
-/** To find a search that is new. */
+/** Tries to find a search not seen before. */
 const MAX_TRIES = 8;
 
-/** What a search for the pods may change. */
+/** What a search may vary for these pods. */
 interface Scope {
-  /** Those that could have a place. */
+  /** Classes that could be placed. */
   readonly classes: readonly PodClass[];
   readonly isKeptZonal: boolean;
   readonly isReserved: boolean;
@@ -25,7 +25,7 @@ interface Scope {
 
 export class Reordering {
   private readonly scope: Scope;
-  /** Searches that others may begin with in place of the best. */
+  /** Searches to start from in place of the best one. */
   private readonly starts: readonly Search[];
   private readonly tried: Set<string>;
   private state = 1;
@@ -36,7 +36,7 @@ export class Reordering {
     this.tried = tried;
   }
 
-  /** `fixed`: searches that have been tried, or will be before these. */
+  /** `fixed`: searches already tried or scheduled. */
   static after(plan: PodPlan, fixed: readonly Search[]): Reordering {
     const { compiled } = plan;
     const scope: Scope = {
@@ -51,7 +51,7 @@ export class Reordering {
     return new Reordering(scope, starts, new Set(starts.map((each) => keyOf(each, orderOf(scope.classes, each)))));
   }
 
-  /** `isStale`: what lies near the best search has been tried for a while. None when nothing new is found any more. */
+  /** `isStale`: searches near the best one have brought nothing for a while. Undefined when nothing new is found. */
   next(best: PodPlan, bestSearch: Search, isStale: boolean): Search | undefined {
     const { scope } = this;
     const isFresh = isStale && this.starts.length > 0 && this.below(2) === 0;
@@ -61,7 +61,7 @@ export class Reordering {
     const waiting = order.filter((id) => left.has(id));
     let { growth, staysZonal, isLenient, avoidsReserved, keepsZones, ties, settlesDoubts, leads } = from;
     let growthOf = from.growthOf;
-    // A few tries, so that no order is tried twice.
+    // A few tries, because an order may have been tried already.
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (this.below(3) === 0) growth = itemAt(GROWTHS, this.below(GROWTHS.length));
       if (this.below(3) === 0) growthOf = this.growthElsewhere(growthOf, order, waiting);
@@ -105,7 +105,7 @@ export class Reordering {
     return undefined;
   }
 
-  /** Changes the growth of one class, or lets all classes grow alike again. */
+  /** Changes the growth of one class, or resets all classes to the same growth. */
   private growthElsewhere(
     known: ReadonlyMap<number, Growth>,
     order: readonly number[],
@@ -126,7 +126,7 @@ export class Reordering {
     }
   }
 
-  /** A whole number below `limit`, the same sequence every time. */
+  /** A pseudo-random integer below `limit`, from a fixed sequence. */
   private below(limit: number): number {
     this.state = (Math.imul(this.state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((this.state / 4_294_967_296) * limit);

@@ -1,7 +1,7 @@
 /**
- * Whether the scheduler can bind the pods of a plan where they are planned: it takes them by priority, and those that it
- * refuses again later. Only rules between pods depend on the order, and the order of equal priorities is not known: one in
- * which workloads come after each other must do.
+ * Whether the scheduler can bind a plan's pods where they are planned. It takes pods by priority and retries refused
+ * ones later. Only rules between pods depend on the order; the order within a priority is unknown, so the check tries
+ * orders in which workloads come one after another.
  */
 import type { Pod } from '../api/kinds.ts';
 import { podKey } from '../pods/podKey.ts';
@@ -15,17 +15,17 @@ import { intAt, itemAt } from './rows.ts';
 
 interface Placed {
   readonly podClass: PodClass;
-  /** With the wishes dropped: the scheduler may leave them ungranted. */
+  /** With its preferences dropped: the scheduler may ignore them. */
   readonly variant: Variant;
   readonly priority: number;
   readonly workload: string;
   readonly place: Place;
 }
 
-/** Up to so many pods those that are refused are also tried again after every other. */
+/** Up to this many pods, refused pods are also retried after every other pod. */
 const MAX_EAGER = 400;
 
-/** Spread over hostnames binds a pod only when it comes, and affinity holds wherever there is company. */
+/** Spread over hostnames restricts a pod only when it is bound, and affinity accepts any matching pod. */
 const AS_THE_SCHEDULER = {
   avoidsReserved: false,
   isLenient: true,
@@ -36,8 +36,8 @@ const AS_THE_SCHEDULER = {
 } as const;
 
 /**
- * `rank`: the order in which the search placed the classes, lower first; `isByClass`: class by class, by priority, and
- * nothing was moved afterwards.
+ * `rank`: order in which the search placed the classes, lower first; `isByClass`: placed class by class, by priority,
+ * and nothing moved afterwards.
  */
 export function holdsInOrder(
   compiled: CompiledDemand,
@@ -59,8 +59,8 @@ export function holdsInOrder(
 }
 
 /**
- * Workload after workload, in the order in which the list has the first pod of each. Pods of one workload come together: a
- * plan that needs those of another in between holds by luck only.
+ * Workload by workload, in order of each workload's first pod in the list. Pods of a workload stay together: a plan
+ * that needs another workload's pods in between is valid only by luck.
  */
 function comingAsIn(list: readonly Placed[]): (left: Placed, right: Placed) => number {
   const turns = new Map<string, number>();
@@ -69,7 +69,10 @@ function comingAsIn(list: readonly Placed[]): (left: Placed, right: Placed) => n
   return (left, right) => turn(left) - turn(right);
 }
 
-/** Some workload has pods of several classes and one priority: class by class another may come in between. */
+/**
+ * Whether a workload has pods of several classes and one priority: then, class by class, another workload may come in
+ * between.
+ */
 function splitsWorkloads({ classes }: CompiledDemand): boolean {
   const classOf = new Map<string, PodClass>();
   return classes.some((podClass) =>
@@ -82,12 +85,12 @@ function splitsWorkloads({ classes }: CompiledDemand): boolean {
   );
 }
 
-/** Pods without a controller belong together when their names differ in the last part only. */
+/** Pods without a controller belong together when their names differ only in the last part. */
 function workloadOf(pod: Pod): string {
   return controllerOf(pod) ?? podKey(pod).replace(/-[^-]*$/, '');
 }
 
-/** Planned nodes in the order in which pods that spread over two keys were given their domains: by the order of the pods. */
+/** Sorts planned nodes by the order of their pods, in which pods that spread over two keys were given their domains. */
 export function sortByPods(compiled: CompiledDemand, planned: OpenNode[]): void {
   if (!compiled.isCrossed) return;
   const placeOf = new Map<Pod, number>();
@@ -103,7 +106,7 @@ export function sortByPods(compiled: CompiledDemand, planned: OpenNode[]): void 
   planned.sort((left, right) => (first.get(left) ?? 0) - (first.get(right) ?? 0));
 }
 
-/** Pods of several classes, of which some have rules that count others. */
+/** Several classes of pods, some with rules that count others. */
 function dependsOnOrder({ classes, isCrossed }: CompiledDemand): boolean {
   if (isCrossed) return true;
   if (classes.length < 2) return false;
@@ -184,7 +187,7 @@ function bindsAll(
   return isEager ? bindEagerly(order, bind) : bindInPasses(order, bind);
 }
 
-/** A pod that was refused backs off until all others have been tried. */
+/** A refused pod backs off until all others have been tried. */
 function bindInPasses(order: readonly Placed[], bind: (each: Placed) => boolean): boolean {
   let waiting = [...order];
   for (let before = Number.POSITIVE_INFINITY; waiting.length > 0 && waiting.length < before;) {
@@ -194,7 +197,7 @@ function bindInPasses(order: readonly Placed[], bind: (each: Placed) => boolean)
   return waiting.length === 0;
 }
 
-/** Pods that were refused are tried again, in their order, whenever another is bound. */
+/** Refused pods are retried, in their order, after every binding. */
 function bindEagerly(order: readonly Placed[], bind: (each: Placed) => boolean): boolean {
   const refused: Placed[] = [];
   for (const each of order) {

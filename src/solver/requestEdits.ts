@@ -1,4 +1,4 @@
-/** The spec of a pod that asks for less of a resource, by every container that has to. */
+/** The spec of a pod with lower requests for a resource, reduced in as many containers as necessary. */
 import type { Pod } from '../api/kinds.ts';
 import { podRequests } from '../pods/podRequests.ts';
 import { Quantity } from '../units/quantity.ts';
@@ -9,16 +9,16 @@ type Spec = NonNullable<Pod['spec']>;
 type Containers = Spec['containers'];
 type Container = Containers[number];
 
-/** How much of a resource the containers of a pod may ask for. */
+/** How much of a resource the pod's containers may request. */
 export interface Room {
   readonly resource: string;
   readonly amount: Quantity;
 }
 
-/** What is left when the pod asks for so much less; undefined when that is nothing of one of them. */
+/** What remains after reducing the pod's requests by this much; undefined when nothing would remain of a resource. */
 export function roomsWithout(pod: Pod, lacks: readonly Amount[]): readonly Room[] | undefined {
   const rooms = lacks.map(({ resource, amount }): Room => {
-    // What the pod's runtime takes on top cannot change.
+    // The runtime class's overhead cannot change.
     const overhead = Quantity.parse(String(pod.spec?.overhead?.[resource] ?? '0'));
     const asked = quantityOf(podRequests(pod), resource).subtract(overhead);
     return { resource, amount: asked.subtract(Quantity.parse(amount)) };
@@ -57,12 +57,15 @@ function lessOf(spec: Spec, { resource, amount: room }: Room): Spec {
   };
 }
 
-/** A limit without a request is a request. */
+/** A limit without a request counts as the request. */
 function askedBy({ resources }: Container, resource: string): Quantity {
   return Quantity.parse(String(resources?.requests?.[resource] ?? resources?.limits?.[resource] ?? '0'));
 }
 
-/** Containers that ask for no more than `room` together: the largest gives all of it where it can, else each its part. */
+/**
+ * Shares `room` among containers: takes the reduction from the largest if it is enough, otherwise from each in
+ * proportion.
+ */
 function shared(containers: Containers, resource: string, room: Quantity): Containers {
   const asked = containers.map((each) => askedBy(each, resource));
   const sum = asked.reduce((total, amount) => total.add(amount), Quantity.zero);
@@ -87,7 +90,7 @@ function portion(resource: string, amount: Quantity, share: number): Quantity {
   return Quantity.fromValue(Math.floor(amount.value() * share));
 }
 
-/** The limit follows where the two must be equal. */
+/** Adjusts the limit where it must equal the request. */
 function asking(container: Container, resource: string, amount: Quantity): Container {
   const { requests, limits } = container.resources ?? {};
   const isExtended = resource.includes('/') || resource.startsWith('hugepages-');

@@ -1,6 +1,6 @@
 /**
- * What planned nodes hold, as quantity text: the requests of the pods, and of the daemons that come with every
- * alternative. The sums are there already as numbers; only where those were rounded are quantities added up again.
+ * Requests of planned nodes as quantity text: pods, and the daemons common to all alternatives. The sums already exist
+ * as numbers; quantities are added again only where those were rounded.
  */
 import { Quantity, type QuantityFormat } from '../units/quantity.ts';
 import { addResources, formatResources, multiplyResources, quantityOf, type Resources } from '../units/resources.ts';
@@ -9,7 +9,7 @@ import type { PodClass } from './model/podClass.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import { floatAt, itemAt } from './rows.ts';
 
-/** A resource of pods: its column in rows of numbers, and how Kubernetes would print sums that start with it. */
+/** A resource of pods: its column in the rows, and how Kubernetes would print sums that start with it. */
 interface Column {
   readonly name: string;
   readonly column: number;
@@ -18,7 +18,7 @@ interface Column {
   readonly texts: Map<number, string>;
 }
 
-/** The resources of a pod in order. */
+/** The resources of a pod, in order. */
 type Layout = readonly Column[];
 
 const UNKNOWN: Layout = [];
@@ -44,9 +44,9 @@ export class RequestTexts {
 class TextsWithDaemons {
   private readonly table: ResourceTable;
   private readonly daemons: Resources;
-  /** By class; `UNKNOWN` where numbers do not say it all. */
+  /** By class; `UNKNOWN` where numbers are not exact. */
   private readonly layouts: Layout[] = [];
-  /** Equal layouts are one object. */
+  /** Equal layouts share one object. */
   private readonly byName = new Map<string, Layout>();
 
   constructor(table: ResourceTable, daemons: Resources) {
@@ -77,7 +77,7 @@ class TextsWithDaemons {
     return texts;
   }
 
-  /** That of all pods of the node, if they have the same resources in the same order. */
+  /** The layout of all pods of the node, if they have the same resources in the same order. */
   private commonLayout({ entries }: OpenNode): Layout | undefined {
     let common: Layout | undefined;
     for (let at = 0; at < entries.length; at++) {
@@ -95,7 +95,7 @@ class TextsWithDaemons {
     for (const name in requests) {
       const column = names.indexOf(name);
       const amount = quantityOf(requests, name);
-      // A sum takes its format from the first amount that is not zero.
+      // A sum takes its format from the first nonzero amount.
       if (column < 0 || amount.sign() <= 0) return UNKNOWN;
       const { format } = amount;
       if (amountIn(column, floatAt(row, column), format).compare(amount) !== 0) return UNKNOWN;

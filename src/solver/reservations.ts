@@ -1,7 +1,6 @@
 /**
- * Assigns reserved capacity to the planned nodes that save most by it, as far as the reservations go. Pods that need
- * reserved capacity and get none wait again; in strict mode so do pods that could use a reservation which this plan
- * uses up.
+ * Assigns reserved capacity to the planned nodes that save most by it, up to the reserved count. Pods that require
+ * reserved capacity and get none wait; in strict mode so do pods that could use a reservation which this plan uses up.
  */
 import { hostPortsClash } from '../pods/hostPorts.ts';
 import type { CompiledOffering } from './model/compiledPool.ts';
@@ -12,15 +11,15 @@ import type { UnplacedReason } from './reasons.ts';
 import { isWithin, itemAt, Rows } from './rows.ts';
 
 export interface Taken {
-  /** No place at all. */
+  /** Unplaced pods. */
   readonly stranded: readonly PendingPods[];
-  /** Those of them that other pods were placed around: without them the plan may be wrong. */
+  /** Those around which other pods were placed: without them the plan may be wrong. */
   readonly missed: readonly { readonly waiting: PendingPods; readonly reason: UnplacedReason }[];
-  /** No place in this plan. */
+  /** Pods that wait for the next plan. */
   readonly deferred: readonly { readonly waiting: PendingPods; readonly reason: UnplacedReason }[];
 }
 
-/** What is left by name of reservation: pools that draw on the same one draw on the same nodes. */
+/** Units left by reservation name: pools that use the same reservation share its units. */
 export function reservedUnits({ pools }: Model): Map<string, number> {
   const left = new Map<string, number>();
   for (const { id, left: units } of pools.flatMap(({ reservations }) => reservations)) {
@@ -45,7 +44,7 @@ export function takeReservations(planned: OpenNode[], model: Model, isStrict: bo
       .filter((each) => holds(node, each) && (needed || isBetter(node, each, model)))
       .map((each) => ({ node, each, needed, saves: node.price - each.offering.price }));
   });
-  // Nodes that can only be reserved come first.
+  // Nodes that must be reserved come first.
   wishes.sort((one, other) => Number(other.needed) - Number(one.needed) || other.saves - one.saves);
   for (const { node, each } of wishes) {
     const { id } = itemAt(node.pool.reservations, each.reservation);
@@ -89,7 +88,7 @@ function waitingFor(node: OpenNode, reservations: readonly number[]): Taken['def
   }));
 }
 
-/** Other pods were placed in view of the pods on it. */
+/** Other pods were placed depending on the pods of this node. */
 function isCounted({ entries }: OpenNode): boolean {
   return entries.some(({ podClass, variant }) => podClass.hostAdds.length > 0 || variant.domainAdds.length > 0);
 }
@@ -98,7 +97,7 @@ function waitingOf({ entries }: OpenNode): PendingPods[] {
   return entries.map(({ podClass, pods }) => ({ podClass, pods: [...pods] }));
 }
 
-/** Reservations with something left before this plan that would have been cheaper for the node. */
+/** Reservations that had units left before this plan and would have been cheaper for the node. */
 function usedUpFor(node: OpenNode, model: Model): number[] {
   if (node.reservation >= 0 || isCounted(node)) return [];
   return model.states
@@ -108,7 +107,7 @@ function usedUpFor(node: OpenNode, model: Model): number[] {
     .filter((reservation) => itemAt(node.pool.reservations, reservation).left >= 1);
 }
 
-/** Cheaper, and with as much choice of types as the pool asks for. */
+/** Cheaper, and with enough choice of types for the pool's minValues. */
 function isBetter(node: OpenNode, { offering, reservation }: CompiledOffering, model: Model): boolean {
   if (offering.price >= node.price) return false;
   const { minValues, reserved } = model.states.at(node.state);
@@ -121,7 +120,7 @@ function isBetter(node: OpenNode, { offering, reservation }: CompiledOffering, m
   });
 }
 
-/** A node that counts more against the limits than the one planned may not take its place. */
+/** False if the reserved type uses more of the limits than the planned one. */
 function holds(node: OpenNode, { type }: CompiledOffering): boolean {
   const { pool, used, ports, limitNeed } = node;
   const width = limitNeed.length;

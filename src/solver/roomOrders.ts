@@ -1,6 +1,6 @@
 /**
- * Orders in which packing takes pods where existing nodes have room: those that come first get that room, the rest needs
- * new nodes. Taken by one resource alone, what is left asks for much of the other one, and only dear types hold it.
+ * Orders in which packing fills existing nodes: the first pods get that room, the rest needs new nodes. If the rest
+ * asks mostly for one resource, only expensive types hold it.
  */
 import type { SearchMode } from './draft.ts';
 import type { PodClass } from './model/podClass.ts';
@@ -8,17 +8,21 @@ import { CPU, MEMORY } from './model/resourceTable.ts';
 import type { PodPlan } from './planOnce.ts';
 import { floatAt } from './rows.ts';
 
-/** Beyond so many pods no other order is tried: each takes as long as the first, and other loops wait meanwhile. */
+/** With more pods no other order is tried: each takes as long as the first, and other loops wait meanwhile. */
 const MOST_PODS = 400;
-/** Loads whose sizes differ by less than this factor are taken as alike, and the one that asks for more of the other first. */
+/**
+ * Loads whose sizes differ by less than this factor count as equal; among these, the one with more of the other
+ * resource comes first.
+ */
 const WIDTHS = [1.25, 3];
 
-/** None where every pod has a place without new nodes, or none has one. */
+/** Empty when every pod has a place without new nodes, or none has. */
 export function roomOrders({ compiled, planned, onExisting }: PodPlan): readonly SearchMode['rank'][] {
   const { classes } = compiled;
   if (planned.length === 0 || onExisting.placed.size === 0) return [];
   if (classes.reduce((sum, { pods }) => sum + pods.length, 0) > MOST_PODS) return [];
-  // Pods that existing nodes leave need more of one resource, in proportion, than all pods do: first give room to pods heavy in it.
+  // If the pods on new nodes are heavier in one resource than all pods are, first give the existing room to pods heavy
+  // in it.
   const [size, other] = memoryShare(leftFor(planned)) > memoryShare(demandOf(classes)) ? [CPU, MEMORY] : [MEMORY, CPU];
   return WIDTHS.map((width) => rankBy(classes, { size, other, width }));
 }
@@ -48,7 +52,7 @@ function sumOf(loads: readonly { readonly row: Float64Array; readonly count: num
 }
 
 interface Order {
-  /** Columns of the resource that decides, and of the one that decides among loads that are alike. */
+  /** Column of the deciding resource, and of the one that breaks ties. */
   readonly size: number;
   readonly other: number;
   readonly width: number;

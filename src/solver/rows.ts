@@ -1,8 +1,7 @@
 /**
- * Numbers in rows and lists, read by index without `undefined`. The index must be in range, as the loops here make sure.
- *
- * One function per kind of list, and loops over a whole row in one place: V8 compiles a function that only ever sees one
- * kind of list into a plain load, and one that sees several into a slow lookup.
+ * Numbers in rows and lists, read by index without `undefined`. The index must be in range, which the callers' loops
+ * ensure. There is one function per list type, and loops over a row are here: V8 turns a function that sees only one
+ * list type into a direct load, and one that sees several into a slow lookup.
  */
 
 export function floatAt(list: Float64Array, index: number): number {
@@ -17,7 +16,7 @@ export function itemAt<Item>(list: readonly Item[], index: number): Item {
   return list[index] as Item;
 }
 
-/** A matrix of numbers: a row per instance type, node or pod, a column per resource. */
+/** A matrix: a row per instance type, node or pod, a column per resource. */
 export class Rows {
   readonly width: number;
   readonly cells: Float64Array;
@@ -35,7 +34,7 @@ export class Rows {
     return this.cells[row * this.width + column] as number;
   }
 
-  /** A view: what is written to it is written here. */
+  /** A view: writes to it change the matrix. */
   row(row: number): Float64Array {
     return this.cells.subarray(row * this.width, (row + 1) * this.width);
   }
@@ -44,7 +43,7 @@ export class Rows {
     return this.cells.slice(row * this.width, (row + 1) * this.width);
   }
 
-  /** Whether the row has at least as much as the load in every column. */
+  /** Whether the row is at least the load in every column. */
   holds(row: number, load: Float64Array): boolean {
     const { width, cells } = this;
     const start = row * width;
@@ -54,14 +53,14 @@ export class Rows {
     return true;
   }
 
-  /** `target` becomes the row. */
+  /** Copies the row to `target`. */
   copyTo(target: Float64Array, row: number): void {
     const { width, cells } = this;
     const start = row * width;
     for (let column = 0; column < width; column++) target[column] = cells[start + column] as number;
   }
 
-  /** `target` grows by the row, `times` over. */
+  /** Adds the row to `target`, `times` times. */
   addTo(target: Float64Array, row: number, times: number): void {
     const { width, cells } = this;
     const start = row * width;
@@ -81,7 +80,7 @@ export class Rows {
     return value;
   }
 
-  /** The share of the row that the load takes where it takes most. */
+  /** The load's largest share of the row over all columns. */
   largestShare(row: number, load: Float64Array): number {
     const { width, cells } = this;
     const start = row * width;
@@ -93,7 +92,7 @@ export class Rows {
     return share;
   }
 
-  /** How many times over the row holds the load, up to `most`. */
+  /** How many times the row holds the load, up to `most`. */
   timesHeld(row: number, load: Float64Array, most: number): number {
     const { width, cells } = this;
     const start = row * width;
@@ -106,7 +105,7 @@ export class Rows {
   }
 }
 
-/** `target` grows by `row`, `times` over. */
+/** Adds `row` to `target`, `times` times. */
 export function addRow(target: Float64Array, row: Float64Array, times: number): void {
   for (let column = 0; column < row.length; column++) {
     target[column] = (target[column] as number) + times * (row[column] as number);

@@ -1,4 +1,4 @@
-/** What makes one search for a plan differ from another: which pods it takes first, and how it places them. */
+/** Parameters of one search for a plan: the order of the pods, and how they are placed. */
 import type { SearchMode } from './draft.ts';
 import type { CompiledDemand } from './model/compiledDemand.ts';
 import type { PodClass } from './model/podClass.ts';
@@ -7,13 +7,13 @@ import { spreadKeys } from './placement/domains.ts';
 export type Rank = SearchMode['rank'];
 
 export interface Search extends SearchMode {
-  /** Leaves out offerings without a zone while pods spread over zones. */
+  /** Excludes offerings without a zone while pods spread over zones. */
   readonly staysZonal: boolean;
 }
 
 export const AS_THEY_ARE: Rank = () => 0;
 
-/** The same for searches that place the same pods in the same order and in the same way. */
+/** Equal for searches that place the same pods in the same order and in the same way. */
 export function keyOf(search: Search, order: readonly number[]): string {
   const { growth, growthOf, ties, staysZonal, isLenient, avoidsReserved, keepsZones, settlesDoubts, leads } = search;
   const { interleaves, comparesOpened } = search;
@@ -21,7 +21,7 @@ export function keyOf(search: Search, order: readonly number[]): string {
   return `${growth}/${[...growthOf].join()}/${ties}/${flags.map(Number).join('')}/${order.join()}`;
 }
 
-/** Pods that are taken one by one come by name within a rank, so that equal ranks are another order. */
+/** When pods are taken one by one, equal ranks go by name, so they give a different order. */
 export function orderOf(classes: readonly PodClass[], { rank, interleaves }: Search): readonly number[] {
   const sorted = classes.toSorted((left, right) => compareBy(rank, left, right));
   return interleaves ? sorted.flatMap((each) => [rank(each), each.id]) : sorted.map(({ id }) => id);
@@ -31,12 +31,12 @@ export function compareBy(rank: Rank, left: PodClass, right: PodClass): number {
   return rank(left) - rank(right) || right.shape.priority - left.shape.priority || left.id - right.id;
 }
 
-/** Some rules may be read more generously: they bind in some orders of the pods only. */
+/** Whether some rules can be applied leniently because they depend on the order of the pods. */
 export function hasLeeway({ counters }: CompiledDemand): boolean {
   return counters.all.some(({ hostname, spec, gathers }) => gathers || (hostname && spec.kind === 'spread'));
 }
 
-/** Whether a planned node takes part in some spread, or where, may stay open. */
+/** Whether it may stay open in which spreads a planned node takes part, or where. */
 export function isDoubtful({ classes, counters }: CompiledDemand): boolean {
   const keys = spreadKeys(counters);
   return classes.some(({ variants }) =>

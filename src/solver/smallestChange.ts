@@ -1,6 +1,6 @@
 /**
- * The smallest change that would place a pod, for each kind of unplaced pod where one change is enough. Every suggestion
- * has been solved for: the pod does get a place with it.
+ * The smallest change that would place a pod, for each kind of unplaced pod where one change suffices. Every suggestion
+ * was verified by solving with it.
  */
 import type { Pod } from '../api/kinds.ts';
 import { podKey } from '../pods/podKey.ts';
@@ -13,12 +13,12 @@ import type { PoolRefusal, SmallestChange, UnplacedReason } from './reasons.ts';
 
 type Ask = (model: Model, overlay: Overlay, options: SolveOptions) => Solution;
 
-/** Kinds of pods that are looked into, and changes tried for each. */
+/** Kinds of pods to examine, and changes to try for each. */
 const MAX_KINDS = 25;
 const MAX_TRIES = 24;
-/** Refusals behind refusals that are looked into. */
+/** Rounds for refusals hidden behind other refusals. */
 const MAX_ROUNDS = 4;
-/** Up to here all pods are placed again with each change; beyond, only those that wait. */
+/** Up to this many pods, all pods are placed again with each change; with more, only the waiting ones. */
 const MAX_PODS = 300;
 
 export function suggestChanges(
@@ -55,17 +55,17 @@ export function suggestChanges(
   return { ...solution, unplaced };
 }
 
-/** The question that left the pod unplaced, with its answer. */
+/** The question that left the pod unplaced, and its answer. */
 export interface Asked {
   readonly pools: readonly PoolOffer[];
   readonly overlay: Overlay;
   readonly options: SolveOptions;
   readonly solution: Solution;
-  /** Asks the same again with other pods, or with pools that differ from `pools` in their spec only. */
+  /** Asks again with other pods, or with pools that differ from `pools` only in their spec. */
   ask(overlay: Overlay, options: SolveOptions, pools: readonly PoolOffer[]): Solution;
 }
 
-/** At most `most` single edits each of which gives the pod a place. */
+/** At most `most` edits, each of which alone places the pod. */
 function singleFixes(asked: Asked, pod: Pod, edits: readonly Edit[], most: number): (readonly Edit[])[] {
   const fixes: (readonly Edit[])[] = [];
   for (const edit of edits) {
@@ -76,8 +76,8 @@ function singleFixes(asked: Asked, pod: Pod, edits: readonly Edit[], most: numbe
 }
 
 /**
- * At most `most` ways to give the pod a place, each a list of edits that are made together. Single edits where one is enough,
- * else the fewest that were found to be enough. Empty when none was found.
+ * At most `most` ways to place the pod, each a list of edits made together: single edits where one suffices, otherwise
+ * the fewest found. Empty when none was found.
  */
 export function findFixes(
   asked: Asked,
@@ -96,7 +96,7 @@ export function findFixes(
 
 const isNoLimit = ({ change }: Edit): boolean => change.kind !== 'limit';
 
-/** All limits of one pool are raised together. */
+/** Raises all limits of one pool together. */
 function wholeLimits(asked: Asked, pod: Pod, edits: readonly Edit[]): (readonly Edit[])[] {
   const byPool = new Map<string, Edit[]>();
   for (const edit of edits) {
@@ -106,7 +106,7 @@ function wholeLimits(asked: Asked, pod: Pod, edits: readonly Edit[]): (readonly 
   return [...byPool.values()].filter((group) => refusalWith(asked, pod, group) === undefined);
 }
 
-/** Edits for the refusal. Limits go up to what all pods that wait need: another of them must not take what is gained. */
+/** Edits for the refusal. Limits are raised for all waiting pods, so that other pods do not take the gain. */
 function candidates(
   asked: Asked,
   pod: Pod,
@@ -130,13 +130,13 @@ function amplerLimits(asked: Asked, pod: Pod, name: string): readonly Edit[] {
   const quiet: SolveOptions = { ...options, searchRounds: 0, suggestChanges: false, explainChoices: false };
   const unlimited = pools.map((offer) => (offer === own ? withoutLimits(offer) : offer));
   const isPlaced = !asked.ask({ ...overlay, pods: [...others, pod] }, quiet, unlimited).unplaced.some(isOf(pod));
-  // Behind the limits the pool may offer too few types: how many it needs is another edit.
+  // Without limits, the pool may still have too few types for minValues: lowering it is another edit.
   const free = isPlaced ? unlimited : unlimited.map((offer, at) => (pools[at] === own ? withAnyTypes(offer) : offer));
   const planned = (pods: readonly Pod[]) => asked.ask({ ...overlay, pods }, quiet, free).plannedNodes;
   const together = limitsFor(own, planned([...others, pod]));
   const reason = refusalWith(asked, pod, together);
   const isEnough = reason?.kind !== 'refused' || !reason.pools.some((each) => each.pool === name && isOfLimits(each));
-  // The others may have got nodes of their own before it comes.
+  // Otherwise the other pods may get their own nodes before this pod is placed.
   return isEnough ? together : limitsFor(own, [...planned(others), ...planned([pod])]);
 }
 
@@ -160,10 +160,10 @@ function withAnyTypes(offer: PoolOffer): PoolOffer {
   return { ...offer, pool: { ...offer.pool, spec: { ...spec, template } } };
 }
 
-/** Types that the limits leave no room for do not count for minValues. */
+/** Types excluded by limits do not count for minValues. */
 const isOfLimits = ({ stage }: PoolRefusal): boolean => stage === 'limits' || stage === 'min-values';
 
-/** One refusal may hide the next: each round makes all edits so far and adds those for what is in the way then. */
+/** One refusal may hide the next: each round applies all edits so far and adds those for the next refusal. */
 function fewestTogether(
   asked: Asked,
   pod: Pod,
@@ -176,7 +176,7 @@ function fewestTogether(
     const reason = refusalWith(asked, pod, kept);
     if (reason === undefined) break;
     if (round === MAX_ROUNDS || reason.kind !== 'refused') return undefined;
-    // Without the limits so far: those of this round stand in place of them.
+    // Without earlier limit edits: those of this round replace them.
     const subject = applyEdits(kept.filter(isNoLimit), { pod, pools: asked.pools });
     const more = candidates({ ...asked, pools: subject.pools }, subject.pod, reason, podSpec);
     const wider = withoutRivals([...kept, ...more]);
@@ -190,7 +190,7 @@ function fewestTogether(
   return withAmpleLimits(asked, pod, kept);
 }
 
-/** Limits were found before the pod could use the pool: with the other edits it needs a share of them too. */
+/** Limits were found before the pod could use the pool: with the other edits the pod needs a share of them too. */
 function withAmpleLimits(asked: Asked, pod: Pod, edits: readonly Edit[]): readonly Edit[] {
   const limited = new Set(edits.flatMap(({ change }) => (change.kind === 'limit' ? [change.pool] : [])));
   const others = edits.filter(isNoLimit);
@@ -203,13 +203,13 @@ function withAmpleLimits(asked: Asked, pod: Pod, edits: readonly Edit[]): readon
 
 const textOf = (edits: readonly Edit[]): string => JSON.stringify(edits.map(({ change }) => change));
 
-/** Limits of one pool stay or go together. */
+/** Limits of one pool are kept or dropped together. */
 function belongTogether(one: Edit, other: Edit): boolean {
   if (one.change.kind !== 'limit' || other.change.kind !== 'limit') return one === other;
   return one.change.pool === other.change.pool;
 }
 
-/** Edits that set the same field differently: the last one, which goes furthest, stands for all. */
+/** Of edits that set the same field differently, keeps the last, which goes furthest. */
 function withoutRivals(edits: readonly Edit[]): readonly Edit[] {
   const byField = new Map<string, Edit>();
   for (const edit of edits) {
@@ -223,7 +223,7 @@ function withoutRivals(edits: readonly Edit[]): readonly Edit[] {
   return [...byField.values()];
 }
 
-/** Why the pod is refused with the edits; undefined when it has a place. */
+/** The pod's refusal with the edits applied; undefined when it is placed. */
 function refusalWith(asked: Asked, pod: Pod, edits: readonly Edit[]): UnplacedReason | undefined {
   const { overlay, options, pools } = asked;
   const subject = applyEdits(edits, { pod, pools });
@@ -233,7 +233,9 @@ function refusalWith(asked: Asked, pod: Pod, edits: readonly Edit[]): UnplacedRe
   return again.unplaced.find((each) => each.pod === podKey(pod))?.reason;
 }
 
-/** Pods of equal priority may be placed in any order: a place that another of them would take first is none. */
+/**
+ * Moves the pod to the end: pods of equal priority may be placed in any order, so it must not depend on coming first.
+ */
 function lastOf(pod: Pod): Pod {
   return { ...pod, spec: { containers: [], ...pod.spec, priority: LOWEST_PRIORITY } };
 }

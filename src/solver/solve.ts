@@ -17,12 +17,12 @@ import type { UnplacedReason } from './reasons.ts';
 import { intAt, itemAt } from './rows.ts';
 import { suggestChanges } from './smallestChange.ts';
 
-/** Compiles the problem and answers it. For many questions about one snapshot, make a `Model` and use `ask`. */
+/** Compiles the problem and answers it. For many questions about one snapshot, create a `Model` and use `ask`. */
 export function solve(problem: Problem, options: SolveOptions = {}): Solution {
   return ask(Model.of(problem), { pods: problem.pods }, options);
 }
 
-/** Within the quotas of the snapshot: each turn keeps to more of them, so this ends. */
+/** Solves within the snapshot's quotas: each round adds more of them, so this terminates. */
 export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}): Solution {
   let solution = answer(model, overlay, options);
   let kept: readonly string[] = [];
@@ -41,7 +41,7 @@ function answer(model: Model, overlay: Overlay, options: SolveOptions): Solution
   const unplaced: { pod: Pod; reason: UnplacedReason }[] = [];
   let pods = overlay.pods;
   let avoidsReserved = false;
-  // Every turn gives up reservations, a pod or a group, so this ends.
+  // Every round gives up reservations, a pod or a group, so this terminates.
   for (;;) {
     const plan = bestPlan(model, { ...overlay, pods }, options, avoidsReserved);
     if (plan.missed.length > 0) {
@@ -70,7 +70,7 @@ function answer(model: Model, overlay: Overlay, options: SolveOptions): Solution
   }
 }
 
-/** What an unplaced pod is told when only the outcome is asked for. */
+/** Reason for unplaced pods when only the outcome is requested. */
 const NO_DETAIL: UnplacedReason = { kind: 'refused', pools: [], nodes: [] };
 
 function toSolution(
@@ -98,7 +98,7 @@ function runningPods({ existing }: Model, { withoutNodes }: Overlay): Pod[] {
   return existing.nodes.flatMap(({ name, pods }) => (withoutNodes?.has(name) === true ? [] : pods));
 }
 
-/** By group: how many of its members must find a place. Without a number all that wait must. */
+/** By group: how many members must be placed. Without a number: all waiting ones. */
 function groupSizes(pods: readonly Pod[]): Map<string, number> {
   const sizes = new Map<string, number>();
   const asked = new Map<string, number>();
@@ -129,7 +129,7 @@ function brokenGroups(
   for (const pod of running) if (waiting.has(podGroup(pod) ?? '')) count(pod, 1);
   for (const { pod } of failed) count(pod, -1);
   const broken = [...placeable].filter(([group, placed]) => placed < (needed.get(group) ?? 0));
-  // The last by name gives up first: what it leaves free may save the others.
+  // The last by name gives up first: the room it frees may save the others.
   const [last] = broken.sort(([left], [right]) => (left < right ? 1 : -1));
   if (last === undefined) return new Map();
   const [group, placed] = last;

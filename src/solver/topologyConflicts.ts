@@ -7,7 +7,7 @@ import { itemAt } from './rows.ts';
 const SHOWN_DOMAINS = 25;
 const HOSTNAME = 'kubernetes.io/hostname';
 
-/** `state`: what the pool's nodes can still be for this pod. The constraints that fail there, and no others. */
+/** The constraints that fail in `state`, which is what the pool's nodes can still be for this pod. */
 export function topologyConflicts(plan: PodPlan, podClass: PodClass, state: number): TopologyConflict[] {
   const variant = podClass.variants.at(-1);
   if (variant === undefined) return [];
@@ -30,7 +30,7 @@ function failingConstraints(plan: PodPlan, { domain: constraints }: Variant, sta
     !(constraint.kind === 'anti-affinity' && hasNoDomain(plan, constraint, state));
   const alone = constraints.filter(isHopeless);
   if (alone.length > 0) return alone;
-  // Each can be satisfied, but not all over one key in the same domain.
+  // Each is satisfiable alone, but not all constraints on one key in the same domain.
   for (const key of new Set(constraints.map((each) => keyOf(plan, each)))) {
     const together = constraints.filter((each) => keyOf(plan, each) === key);
     if (together.length < 2) continue;
@@ -43,13 +43,13 @@ function failingConstraints(plan: PodPlan, { domain: constraints }: Variant, sta
 const keyOf = ({ compiled }: PodPlan, { counter }: DomainConstraint): string =>
   compiled.counters.at(counter).spec.topologyKey;
 
-/** Domains of the key that nodes in the state can be in. */
+/** Domains of the key that nodes in the state can have. */
 function domainsOf({ model, compiled }: PodPlan, state: number, key: string): number[] {
   const domains = compiled.counters.domains(key);
   return model.states.valuesOf(state, key).map((value) => domains.numberOf(value));
 }
 
-/** Anti-affinity holds on nodes without the label. */
+/** Anti-affinity is satisfied on nodes without the label. */
 const hasNoDomain = (plan: PodPlan, constraint: DomainConstraint, state: number): boolean =>
   plan.model.states.valuesOf(state, keyOf(plan, constraint)).length === 0;
 
@@ -68,7 +68,7 @@ function conflictOf({ compiled }: PodPlan, constraint: DomainConstraint): Topolo
   };
 }
 
-/** Affinity over hostnames: the nodes that hold matching pods. */
+/** Affinity over hostnames: the nodes with matching pods. */
 function hostConflict({ compiled, model }: PodPlan, counter: number): TopologyConflict {
   const { hosts } = compiled.counters.at(counter);
   const { nodes, order } = model.existing;

@@ -1,16 +1,16 @@
 /**
- * Which nodes admit pods with given requirements and tolerations, in the order of the nodes. With each list goes the most
- * room that any node of a stretch of it has, so that a search can pass over stretches that are full. Kept as nodes change.
+ * Nodes that admit pods with given requirements and tolerations, in node order. Each list also keeps, per stretch of
+ * nodes, the largest free amount of each resource, so that a search can skip full stretches. Updated as nodes change.
  */
 import { floatAt, intAt } from '../rows.ts';
 import type { ChangeLog } from './changeLog.ts';
 
-/** Lists remembered. */
+/** Cached lists. */
 const MAX_LISTS = 256;
-/** Nodes in a stretch. */
+/** Nodes per stretch. */
 export const STRETCH = 64;
 
-/** The nodes as rows; see `ExistingNodes`. */
+/** Nodes as rows; see `ExistingNodes`. */
 interface NodeRows {
   readonly changes: ChangeLog;
   readonly rows: number;
@@ -24,7 +24,7 @@ interface NodeRows {
 export interface Admission {
   /** Rows of nodes. */
   readonly nodes: Int32Array;
-  /** Row per stretch: the most free of each resource that one of its nodes has. */
+  /** Row per stretch: the largest free amount of each resource on any of its nodes. */
   readonly most: Float64Array;
 }
 
@@ -110,7 +110,7 @@ export class AdmittingNodes {
     }
   }
 
-  /** By its rank. */
+  /** Finds the row by its rank. */
   private placeOf(nodes: Int32Array, row: number): number {
     const { rank } = this.existing;
     const wanted = intAt(rank, row);

@@ -1,12 +1,12 @@
 /**
- * Which rows changed, in order. A table that was derived from the rows remembers the version that it is good for and
- * catches up by looking at the rows that changed since, whenever it is next read.
+ * Log of changed rows, in order. A table derived from the rows remembers the version it reflects and, when it is read,
+ * catches up with the rows changed since then.
  */
 const MAX_CHANGES = 8192;
 
 export class ChangeLog {
   private rows: number[] = [];
-  /** Changes that are no longer in the list. */
+  /** Changes already removed from the list. */
   private dropped = 0;
 
   get version(): number {
@@ -21,7 +21,7 @@ export class ChangeLog {
     this.rows.push(row);
   }
 
-  /** The different rows that changed since; undefined when that is no longer known. */
+  /** Distinct rows changed since the version; undefined when the log no longer reaches back that far. */
   since(version: number): ReadonlySet<number> | undefined {
     if (version < this.dropped) return undefined;
     return new Set(version === this.version ? [] : this.rows.slice(version - this.dropped));

@@ -1,6 +1,6 @@
 /**
- * The pods of one question to the model, compiled: classes that schedule alike, in a fixed order, and the counters that
- * their rules need, seeded with the running pods.
+ * Compiled pods of one question: classes that schedule alike, in a fixed order, and the counters that their rules need,
+ * seeded with the running pods.
  */
 import type { Overlay } from '../problem.ts';
 import { Counters } from './counters.ts';
@@ -15,17 +15,20 @@ export interface CompiledDemand {
   readonly model: Model;
   /** Rows of nodes that the overlay removes. */
   readonly removed: ReadonlySet<number>;
-  /** Names of nodes that take no pod. */
+  /** Names of nodes that accept no pod. */
   readonly closed: ReadonlySet<string> | undefined;
   readonly classes: readonly PodClass[];
   readonly counters: Counters;
-  /** By pool: the state that its new nodes start in. */
+  /** By pool: initial state of its new nodes. */
   readonly bases: readonly number[];
-  /** Nodes without a zone are left out because pods spread over zones. */
+  /** Offerings without a zone are left out because pods spread over zones. */
   readonly isKeptZonal: boolean;
-  /** Such nodes are not left out, though they could be. */
+  /** Offerings without a zone are included, although they could be left out. */
   readonly isSpreadBeyondZones: boolean;
-  /** Some pods spread over two keys at once: which of them is bound first decides where the others still may go. */
+  /**
+   * Some pods spread over two keys at once: the order in which they are bound decides which domains remain for the
+   * others.
+   */
   readonly isCrossed: boolean;
 }
 
@@ -40,7 +43,7 @@ export function compileDemand(
   const counters = new Counters(model, removed);
   const terms = new TermCounters(counters);
   const kinds = kindsOf(pods, model, policy);
-  // Every counter is known before running pods are counted, and classes depend on which counters count them.
+  // All counters must exist before running pods are counted; classes depend on which counters count them.
   const keepAway = model.running.keepingAway(pods);
   for (const { spec } of keepAway) counters.add(spec);
   for (const { rules, rungs } of kinds.rules) for (const rung of rungs) terms.register(rules, rung);
@@ -62,7 +65,7 @@ export function compileDemand(
   };
 }
 
-/** The variant spreads over more than one key beside the hostname. */
+/** The variant spreads over more than one key besides the hostname. */
 export function isCrossedBy(variant: Variant | undefined, counters: Counters): boolean {
   let first: string | undefined;
   for (const { kind, counter } of variant?.domain ?? []) {
@@ -74,7 +77,7 @@ export function isCrossedBy(variant: Variant | undefined, counters: Counters): b
   return false;
 }
 
-/** For another search: all that was compiled, and counters that count only the running pods. */
+/** Copy for another search: shares everything compiled, with counters reset to the running pods. */
 export function withoutPlacements(compiled: CompiledDemand): CompiledDemand {
   return { ...compiled, counters: compiled.counters.copy() };
 }

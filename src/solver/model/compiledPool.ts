@@ -1,4 +1,4 @@
-/** One NodePool with its instance types as rows of numbers: the room that daemons leave, offerings, limits. */
+/** One NodePool and its instance types as rows of numbers: room beside daemons, offerings, limits. */
 import type { Pod } from '../../api/kinds.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { Taint } from '../../api/kinds/nodeTemplate.ts';
@@ -17,11 +17,11 @@ import { addRow, floatAt, itemAt } from '../rows.ts';
 import type { ResourceTable } from './resourceTable.ts';
 
 export interface CompiledOffering {
-  /** Its place in the pool's list. */
+  /** Index in the pool's list. */
   readonly index: number;
   readonly type: number;
   readonly offering: Offering;
-  /** Units left of a reservation, and which; -1: not reserved. */
+  /** Index of the reservation that the offering draws on; -1 if it is not reserved. */
   readonly reservation: number;
 }
 
@@ -32,24 +32,24 @@ export interface CompiledPool {
   readonly weight: number;
   readonly taints: readonly Taint[];
   readonly requirements: Requirements;
-  /** Keys that pods may ask for although the pool says nothing about them: its instance types are described by them. */
+  /** Keys that pods may select on although the pool does not mention them: labels of its instance types. */
   readonly knownKeys: ReadonlySet<string>;
-  /** In order of name, only those that the pool allows. */
+  /** Ordered by name; only types that the pool allows. */
   readonly types: readonly InstanceType[];
-  /** Those that can be had, cheapest first. */
+  /** Available offerings, cheapest first. */
   readonly offerings: readonly CompiledOffering[];
-  /** Values of the zone label that mean "in no zone". */
+  /** Values of the zone label that mean "no zone". */
   readonly regionalZones: ReadonlySet<string>;
-  /** Row per type: what is left for pods. */
+  /** Row per type: room left for pods. */
   readonly room: Float64Array;
   readonly daemonRequests: readonly Resources[];
-  /** Ports that daemons take, by type. */
+  /** By type: ports that daemons take. */
   readonly daemonPorts: readonly (readonly HostPort[])[];
   /** Quotas first, which all pools share, then the pool's own limits. */
   readonly limitNames: readonly string[];
-  /** How many of them are quotas. */
+  /** Number of quotas among them. */
   readonly quotas: number;
-  /** By name; what a quota allows is known by the question. */
+  /** By name; quota values come with the question. */
   readonly limits: Float64Array;
   /** Row per type: what it counts against the limits. */
   readonly limitUse: Float64Array;
@@ -57,13 +57,13 @@ export interface CompiledPool {
   readonly reservations: readonly { readonly id: string; readonly left: number }[];
 }
 
-/** Daemons may select on these; they are true of every node once it runs. */
+/** Labels on which daemons may select and that are true of every running node. */
 const RUNNING: readonly Requirement[] = [
   Requirement.of(Labels.registered, 'In', ['true']),
   Requirement.of(Labels.initialized, 'In', ['true']),
 ];
 
-/** The labels that every node of the pool will carry, and the pool's requirements. */
+/** Labels of every node of the pool, combined with the pool's requirements. */
 export function poolRequirements(pool: NodePool): Requirements {
   const { metadata, spec } = pool.spec.template;
   const { group, kind, name } = spec.nodeClassRef;
@@ -75,7 +75,7 @@ export function poolRequirements(pool: NodePool): Requirements {
     );
 }
 
-/** In order of name, only those that the pool allows. */
+/** Ordered by name; only types that the pool allows. */
 export function typesOf({ pool, instanceTypes }: PoolOffer): InstanceType[] {
   const requirements = poolRequirements(pool);
   return instanceTypes
@@ -83,10 +83,10 @@ export function typesOf({ pool, instanceTypes }: PoolOffer): InstanceType[] {
     .sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
-/** Labels that Kubernetes knows, or that describe the types or their offerings. */
+/** Well-known labels, and labels of the types or their offerings. */
 export function knownKeysOf(types: readonly InstanceType[]): ReadonlySet<string> {
   const keys = new Set(WELL_KNOWN_LABELS);
-  // Offerings share few sets of requirements.
+  // Many offerings share the same requirements object: visit each once.
   const seen = new Set<Requirements>();
   const add = (requirements: Requirements): void => {
     if (seen.has(requirements)) return;
@@ -100,7 +100,7 @@ export function knownKeysOf(types: readonly InstanceType[]): ReadonlySet<string>
   return keys;
 }
 
-/** By type: the daemons that may come to its nodes. */
+/** By type: daemons that would run on its nodes. */
 export function comingDaemons(pool: NodePool, types: readonly InstanceType[], daemons: readonly Pod[]): Pod[][] {
   const taints = pool.spec.template.spec.taints ?? [];
   const tolerant = daemons.filter((daemon) => toleratesAllHard(taints, daemon));
@@ -129,7 +129,7 @@ export function compilePool(
     for (let column = 0; column < table.size; column++) {
       room[row * table.size + column] = floatAt(offered, column) - floatAt(taken, column);
     }
-    // Where the daemons do not fit, nothing else may come.
+    // If the daemons alone do not fit, there is no room for pods.
     const ownRoom = room.subarray(row * table.size, (row + 1) * table.size);
     if (ownRoom.some((amount) => amount < 0)) ownRoom.fill(-1);
   });
@@ -166,7 +166,7 @@ export function compilePool(
   };
 }
 
-/** What a pool that uses this much has left of its limits; undefined when it has none. */
+/** What remains of the limits of a pool with this usage; undefined if it has no limits. */
 export function limitLeft(
   { limitNames, limits, quotas }: CompiledPool,
   used: Resources,
@@ -181,7 +181,7 @@ export function limitLeft(
   });
 }
 
-/** Takes from what is left of a pool's limits (gives back with a `sign` of 1), and of the quotas that all pools share. */
+/** Subtracts usage from the pool's remaining limits and from the shared quotas; adds it back with a `sign` of 1. */
 export function takeFromLimits(
   left: readonly (Float64Array | undefined)[],
   { index, quotas }: CompiledPool,
@@ -200,15 +200,15 @@ function limitAmount(name: string, resources: Resources): number {
   return name === 'cpu' ? amount.milliValue() : amount.value();
 }
 
-/** The index is known once all are sorted. */
+/** The index is set after sorting. */
 type RankedOffering = { -readonly [Field in keyof CompiledOffering]: CompiledOffering[Field] };
 
-/** Fills in the reservations as it meets them. */
+/** Also collects the reservations it finds. */
 function rankOfferings(
   types: readonly InstanceType[],
   reservations: { id: string; left: number }[],
 ): CompiledOffering[] {
-  // Numbers sort without a comparator, and few prices are equal.
+  // Typed arrays sort fast without a comparator, and few offerings share a price.
   const byPrice = new Map<number, RankedOffering[]>();
   types.forEach((type, row) => {
     for (const offering of type.offerings) {
@@ -237,7 +237,7 @@ function rankOfferings(
   return ranked;
 }
 
-/** Zones that only nodes without a zone are sold in. */
+/** Zones offered only by nodes without a zone. */
 function regionalZonesOf(offerings: readonly CompiledOffering[]): ReadonlySet<string> {
   const regional = new Set<string>();
   const zonal = new Set<string>();
@@ -270,7 +270,7 @@ function toleratesAllHard(taints: readonly Taint[], daemon: Pod): boolean {
   return untoleratedTaints(hard, daemon.spec?.tolerations).length === 0;
 }
 
-/** Preferences and relations to other pods are not asked: the DaemonSet controller does not look at them either. */
+/** Ignores preferences and pod affinity, as the DaemonSet controller does. */
 function runsOn(daemon: Pod, pool: Requirements, type: InstanceType, knownKeys: ReadonlySet<string>): boolean {
   const template = pool.add(...RUNNING);
   return requirementTerms(daemon).some(

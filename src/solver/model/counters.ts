@@ -1,4 +1,4 @@
-/** Pods per domain while one demand is planned: seeded with the running pods, and changed as pods find places. */
+/** Pods per domain while one demand is planned: seeded with the running pods, updated as pods are placed. */
 import { untoleratedTaints } from '../../pods/taints.ts';
 import { itemAt, intAt } from '../rows.ts';
 import type { DomainTable } from './domainTable.ts';
@@ -9,12 +9,12 @@ import { isPreferred } from './nodeKinds.ts';
 import { isHostname, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
 
 /**
- * Stands for the value of a label that a node must have and that nothing names: its claim draws a number, and two claims
- * may draw the same one. No label can have this value itself.
+ * Placeholder for a label that the node must have but that no requirement gives a value: its claim draws a number, and
+ * two claims may draw the same one. Not a valid label value, so it cannot clash.
  */
 export const DRAWN_VALUE = '(any)';
 
-/** The domains of a key by number: those of the model, and such as only this demand can open. */
+/** Numbers the domains of a key: those of the model, plus those that only this demand can open. */
 export class DomainNames {
   readonly table: DomainTable;
   private readonly opened: string[] = [];
@@ -39,13 +39,13 @@ export class DomainNames {
     return length + (at < 0 ? this.opened.push(value) - 1 : at);
   }
 
-  /** The domain of nodes whose claims draw a value; -1 while no such node was thought of. */
+  /** Domain of nodes whose claims draw a value; -1 until there is such a node. */
   get drawn(): number {
     const at = this.opened.indexOf(DRAWN_VALUE);
     return at < 0 ? at : this.table.values.length + at;
   }
 
-  /** Whether a claim that draws a value may draw this one. */
+  /** Whether a claim could draw this value. */
   mayBeDrawn(domain: number): boolean {
     return /^\d+$/.test(this.at(domain));
   }
@@ -54,22 +54,22 @@ export class DomainNames {
 export interface Counter {
   readonly spec: CounterSpec;
   readonly hostname: boolean;
-  /** Counters of one key share them. */
+  /** Shared by the counters of one key. */
   readonly domains: DomainNames;
-  /** By domain: pods on nodes that surely take part. */
+  /** By domain: pods on nodes that definitely take part. */
   readonly counts: number[];
-  /** By domain: pods on planned nodes that take part or not, depending on the type that is bought in the end. */
+  /** By domain: pods on planned nodes that take part or not depending on the instance type finally bought. */
   readonly doubtful: number[];
   total: number;
-  /** Some of the pods that it counts have affinity to each other: given a choice, they go together. */
+  /** Some counted pods have affinity to each other, so they are placed together where possible. */
   gathers: boolean;
-  /** Hostname only: pods on existing nodes, and the most that may be there. */
+  /** Hostname only: pods per existing node, and the limit there. */
   readonly hosts: HostCounts;
 }
 
 export class Counters {
   readonly all: Counter[] = [];
-  /** By pool: the state that its planned nodes start in for this demand. */
+  /** By pool: initial state of its planned nodes for this demand. */
   bases: readonly number[];
   private readonly model: Model;
   /** Rows of nodes that the overlay removes. */
@@ -89,7 +89,7 @@ export class Counters {
     this.eligibleDomains = shared?.eligibleDomains ?? new Map<number, Int32Array>();
   }
 
-  /** With the counts as they are now; what is known of nodes and states is shared. */
+  /** Copies the current counts; what is known about nodes and states is shared. */
   copy(): Counters {
     const copy = new Counters(this.model, this.removed, this);
     for (const counter of this.all) {
@@ -122,7 +122,7 @@ export class Counters {
     return id;
   }
 
-  /** Counts the running pods. Called once, when all counters are known. */
+  /** Counts the running pods. Call once, after all counters are registered. */
   seed(keepAway: readonly KeepAway[]): void {
     const { running } = this.model;
     for (const counter of this.all) {
@@ -139,7 +139,7 @@ export class Counters {
         }
       }
     }
-    // The pods that the term selects may not come at all; those that are there stay. Removed nodes take none anyway.
+    // No pod that the term selects may be added there; pods already there stay. Removed nodes need no entry.
     for (const { spec, nodes } of keepAway) {
       const counter = this.at(this.add(spec));
       if (counter.hostname) counter.hosts.close(nodes);
@@ -160,7 +160,7 @@ export class Counters {
     return names;
   }
 
-  /** By row of an existing node: its domain, or -1 where it lacks the label. */
+  /** By row of an existing node: its domain, or -1 if it lacks the label. */
   domainOfNodes(key: string): Int32Array {
     return this.domains(key).table.domainOf;
   }
@@ -169,7 +169,7 @@ export class Counters {
     return this.model.running.nodePasses(filter, node);
   }
 
-  /** Whether a planned node in this state takes part. */
+  /** Whether a planned node in this state takes part in the spread. */
   statePasses(counterId: number, state: number): 'yes' | 'no' | 'maybe' {
     const { spec } = this.at(counterId);
     const { filter } = spec;
@@ -192,7 +192,7 @@ export class Counters {
     return passes;
   }
 
-  /** Domains that a spread compares: those of nodes that take part, and those that planned nodes could open. */
+  /** Domains that a spread compares: those of participating nodes, and those that planned nodes could open. */
   eligible(counterId: number): Int32Array {
     const known = this.eligibleDomains.get(counterId);
     if (known !== undefined) return known;
@@ -215,7 +215,7 @@ export class Counters {
     return list;
   }
 
-  /** Domains that the scheduler compares when nodes in these states are there, and no others are to come. */
+  /** Domains that the scheduler compares if exactly the nodes in these states are added. */
   present(counterId: number, states: Iterable<number>): Int32Array {
     const { spec, domains } = this.at(counterId);
     const found = this.occupied(spec);
@@ -226,7 +226,7 @@ export class Counters {
     return Int32Array.from(found);
   }
 
-  /** Domains of existing nodes that take part. */
+  /** Domains of participating existing nodes. */
   private occupied(spec: CounterSpec): Set<number> {
     const nodesIn = [...this.model.running.participants(spec)];
     const domainOf = this.domainOfNodes(spec.topologyKey);

@@ -3,17 +3,17 @@ import { intAt, itemAt } from '../rows.ts';
 import type { ExistingNodes } from './existingNodes.ts';
 import { isHostname } from './topologyCounter.ts';
 
-/** A node without the label, or any node where the key is the hostname: each of those is a domain of its own. */
+/** For a node without the label, and for every node when the key is the hostname (each node is its own domain then). */
 export const NO_DOMAIN = -1;
 
 export class DomainTable {
   readonly key: string;
-  /** In order; domains go by their place here. */
+  /** Sorted; a domain's number is its index here. */
   readonly values: readonly string[];
   readonly idOf: ReadonlyMap<string, number>;
   /** By row of a node. */
   domainOf: Int32Array;
-  /** By domain: nodes in it. */
+  /** By domain: number of nodes in it. */
   readonly nodesIn: number[];
   private readonly existing: ExistingNodes;
   private readonly isOffered: readonly boolean[];
@@ -46,7 +46,7 @@ export class DomainTable {
     return table;
   }
 
-  /** Follows the nodes. False when a value has come or gone, so that domains must be numbered again. */
+  /** Applies node changes. False when a value appeared or disappeared, so that domains must be renumbered. */
   catchUp(): boolean {
     const { existing, version } = this;
     if (version === existing.changes.version) return true;

@@ -1,6 +1,6 @@
 /**
- * Existing nodes as rows of numbers. A node keeps its row as long as it is there; when its object changes, only its row
- * does. Rows of nodes that have gone are used again.
+ * Existing nodes as rows of numbers. A node keeps its row for life; when its object changes, only its row is rewritten.
+ * Rows of removed nodes are reused.
  */
 import { Labels, normalizeLabelKey } from '../../api/labels.ts';
 import type { Requirements } from '../../constraints/requirements.ts';
@@ -13,10 +13,10 @@ import { NodeKinds, type NodeKind } from './nodeKinds.ts';
 import type { Toleration } from './podShape.ts';
 import type { ResourceTable } from './resourceTable.ts';
 
-/** In a row whose node has gone: it takes no pod, has none and is in no domain. */
+/** Placeholder in the row of a removed node: accepts no pod, has none and is in no domain. */
 const GONE: ExistingNode = { name: '', labels: {}, taints: [], free: {}, pods: [], initialized: false };
 const NO_KIND: NodeKind = { labels: -1, taints: 0, hasPreferTaints: false };
-/** Rows are added in steps, so that tables beside them need not grow with every node. */
+/** Rows are added in blocks, so that parallel tables need not grow with every node. */
 const STEP = 64;
 
 export class ExistingNodes {
@@ -26,22 +26,22 @@ export class ExistingNodes {
   readonly indexOf = new Map<string, number>();
   readonly changes = new ChangeLog();
   free: Float64Array;
-  /** By row: something is already taken that is not there, so the node takes nothing more; or the node has gone. */
+  /** By row: 1 when the node accepts no pod, because it is overcommitted or gone. */
   closed: Uint8Array;
-  /** Rows of nodes that are there, in the order in which they are filled: initialized before others, then by name. */
+  /** Rows of current nodes in fill order: initialized first, then by name. */
   order: Int32Array = new Int32Array(0);
   /** By row: its place in the order. */
   rank: Int32Array;
-  /** By resource: nodes that have some of it free. */
+  /** By resource: number of nodes with some of it free. */
   readonly resources = new Map<string, number>();
   private readonly table: ResourceTable;
   private readonly kinds = new NodeKinds();
   private readonly kindOf: NodeKind[] = [];
   private readonly unused: number[] = [];
   private readonly admissions: AdmittingNodes;
-  /** Nodes with a taint that is only a preference. */
+  /** Number of nodes with a PreferNoSchedule taint. */
   private preferring = 0;
-  /** The list of the last `update`, and the row of each. */
+  /** The list given to the last `update`, and the row of each node. */
   private listed: readonly ExistingNode[] = [];
   private listedRows: Int32Array = new Int32Array(0);
 
@@ -59,7 +59,7 @@ export class ExistingNodes {
     return existing;
   }
 
-  /** Rows, used or not. */
+  /** Rows, used or free. */
   get rows(): number {
     return this.nodes.length;
   }
@@ -72,12 +72,12 @@ export class ExistingNodes {
     return this.preferring > 0;
   }
 
-  /** Too much is remembered about nodes that have gone. */
+  /** True when too much is cached about removed nodes. */
   get isWorn(): boolean {
     return this.kinds.size > 4096 + 4 * this.rows;
   }
 
-  /** Takes over a new list of nodes. Nodes that are the same objects as before cost a comparison each. */
+  /** Applies a new list of nodes. A node that is the same object as before costs one comparison. */
   update(nodes: readonly ExistingNode[]): void {
     if (nodes === this.listed) return;
     const { listed, listedRows, indexOf } = this;
@@ -131,12 +131,12 @@ export class ExistingNodes {
     return old === undefined ? undefined : labels[old];
   }
 
-  /** `id` names the requirements. */
+  /** `id`: id of the requirements. */
   meets(row: number, requirements: Requirements, id: number): boolean {
     return this.kinds.meets(itemAt(this.nodes, row), itemAt(this.kindOf, row), requirements, id);
   }
 
-  /** `tolerationsKey` names the tolerations. */
+  /** `tolerationsKey`: key of the tolerations. */
   tolerates(
     row: number,
     tolerations: readonly Toleration[],
@@ -146,7 +146,7 @@ export class ExistingNodes {
     return this.kinds.tolerates(itemAt(this.kindOf, row), tolerations, tolerationsKey, ignorePreferred);
   }
 
-  /** Nodes whose labels and taints admit such pods, in order. */
+  /** Nodes whose labels and taints admit such pods, in fill order. */
   admitting(
     requirements: Requirements,
     requirementId: number,
@@ -163,7 +163,7 @@ export class ExistingNodes {
     );
   }
 
-  /** Requirement ids mean something else from now on. */
+  /** Call when requirement ids are reassigned. */
   forgetRequirements(): void {
     this.kinds.forgetRequirements();
     this.admissions.clear();
@@ -198,7 +198,7 @@ export class ExistingNodes {
     const { nodes } = this;
     const rows = this.listedRows.slice();
     const isBefore = (left: number, right: number): boolean => itemAt(nodes, left).name < itemAt(nodes, right).name;
-    // The cluster's picture lists nodes by name already.
+    // Usually already sorted: the cluster lists nodes by name.
     if (rows.some((row, at) => at > 0 && !isBefore(intAt(rows, at - 1), row))) {
       rows.sort((left, right) => (isBefore(left, right) ? -1 : 1));
     }
@@ -213,7 +213,7 @@ function grown<List extends Float64Array | Uint8Array | Int32Array>(list: List, 
   return list;
 }
 
-/** By resource: nodes that have some of it free. */
+/** By resource: number of nodes with some of it free. */
 export function nodeResources(nodes: readonly ExistingNode[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const node of nodes) countResources(counts, node, 1);

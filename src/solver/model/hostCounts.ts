@@ -1,15 +1,15 @@
 /**
- * Pods of one counter on each existing node, and the most that may be there. What a plan changes lies over the tally of
- * running pods, so that a plan costs what it touches and not what the cluster has.
+ * Pods of one counter on each existing node, and the limit there. A plan's changes are an overlay on the tally of
+ * running pods, so a plan costs what it touches, not the size of the cluster.
  */
 import type { Tally } from './tally.ts';
 
-/** No limit; more than any number of pods. */
+/** No limit; larger than any number of pods. */
 export const UNLIMITED = 0x3fffffff;
 
 export class HostCounts {
   private tally: Tally | undefined;
-  /** Rows of nodes to which no more of the counted pods may come than run there. */
+  /** Rows of nodes that accept no more of the counted pods than already run there. */
   private closed: ReadonlySet<number> | undefined;
   private readonly changed = new Map<number, number>();
   private readonly limits = new Map<number, number>();
@@ -37,7 +37,7 @@ export class HostCounts {
     return this.closed?.has(row) === true ? Math.min(own, this.tally?.on(row) ?? 0) : own;
   }
 
-  /** Looked up node by node when it is asked for: there may be many more of them than a plan looks at. */
+  /** Kept as a set and looked up per node: there may be far more such nodes than a plan looks at. */
   close(rows: ReadonlySet<number>): void {
     this.closed = rows;
   }

@@ -1,6 +1,6 @@
 /**
- * Required anti-affinity of running pods: which pods each term keeps away, and from which nodes. Kept as nodes and their
- * pods change.
+ * Required anti-affinity of running pods: which pods each term rejects, and on which nodes. Updated as nodes and pods
+ * change.
  */
 import type { Pod } from '../../api/kinds.ts';
 import { isSelected, topologyTerms, type AffinityTerm, type NamespaceLabels } from '../../constraints/topology.ts';
@@ -25,9 +25,9 @@ export class KeepAwayTerms {
   private readonly existing: ExistingNodes;
   private readonly namespaces: NamespaceLabels;
   private readonly byKey = new Map<string, Kept>();
-  /** By a label that a term asks for: the keys of such terms; under '' those that ask for none. */
+  /** By a label that a term requires: keys of such terms; under '' those that require none. */
   private readonly byLabel = new Map<string, Set<string>>();
-  /** By row: keys of the terms of its pods. Nodes without any are not here. */
+  /** By row: keys of the terms of the node's pods. Nodes without terms are absent. */
   private readonly keysOn = new Map<number, readonly string[]>();
   private version: number;
 
@@ -43,7 +43,7 @@ export class KeepAwayTerms {
     return terms;
   }
 
-  /** False when it must be made again. */
+  /** False when it must be rebuilt. */
   catchUp(): boolean {
     const { changes } = this.existing;
     if (this.version === changes.version) return true;
@@ -54,7 +54,7 @@ export class KeepAwayTerms {
     return true;
   }
 
-  /** Terms that select one of the pods, in order of their names. */
+  /** Terms that select one of the pods, sorted by key. */
   selecting(pods: readonly Pod[]): KeepAway[] {
     if (this.byKey.size === 0) return [];
     const found = new Map<string, Kept>();
@@ -76,7 +76,7 @@ export class KeepAwayTerms {
     return [...found].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, kept]) => kept);
   }
 
-  /** Rows of nodes with a pod that has the term of that name. */
+  /** Rows of nodes with a pod that has the term with that key. */
   nodesWith(key: string): ReadonlySet<number> {
     return this.byKey.get(key)?.nodes ?? NONE;
   }

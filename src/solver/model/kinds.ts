@@ -1,6 +1,6 @@
 /**
- * Groups pods by load and by rules: each distinct load and each distinct set of rules once, and which of them each pod
- * has. Most pods share both with others, and almost all share one.
+ * Groups pods by load and by rules: stores each distinct load and each distinct set of rules once, with an index per
+ * pod. Most pods share at least one of them with others.
  */
 import type { Pod } from '../../api/kinds.ts';
 import { floatAt, intAt, itemAt } from '../rows.ts';
@@ -24,7 +24,7 @@ export interface RulesGroup {
   readonly tolerationsKey: string;
 }
 
-/** The distinct requests of the pods, and by pod which of them it has. */
+/** The distinct loads and rules, and by pod its index in each. */
 export interface Kinds {
   readonly loads: readonly LoadGroup[];
   readonly loadOf: Int32Array;
@@ -32,7 +32,7 @@ export interface Kinds {
   readonly rulesOf: Int32Array;
 }
 
-/** Different loads and rules in an order of their own: counters and states are numbered as they are asked for. */
+/** Loads and rules in a fixed order: the numbers of counters and states depend on it. */
 export function kindsOf(pods: readonly Pod[], model: Model, policy: 'Respect' | 'Ignore'): Kinds {
   const { snapshot, hasPreferTaints, table } = model;
   const loadTexts = new LoadTexts();
@@ -54,7 +54,7 @@ export function kindsOf(pods: readonly Pod[], model: Model, policy: 'Respect' | 
     const text = rulesKey(pod, snapshot);
     rules.add(at, number, { text, rules: own, rungs, tolerationsKey: JSON.stringify(own.tolerations) });
   }
-  // Largest first: what is hard to place is placed while there is choice.
+  // Largest first: place difficult pods while there is choice.
   const loadOf = loads.rank(
     (left, right) =>
       floatAt(right.row, CPU) - floatAt(left.row, CPU) ||
@@ -77,7 +77,7 @@ class Kind<Key, Group> {
     this.groupOf = new Int32Array(pods);
   }
 
-  /** Whether there is a group of that key; the pod is in it then. */
+  /** Whether the key has a group; if so, adds the pod to it. */
   knows(pod: number, key: Key): boolean {
     const id = this.ids.get(key);
     if (id === undefined) return false;

@@ -1,5 +1,5 @@
 /**
- * The variants of one pod's requirements, most preferences first. Relaxation follows Karpenter's order: a required
+ * Variants of one pod's requirements, from all preferences to none. Relaxation follows Karpenter's order: a required
  * alternative, preferred affinity, preferred anti-affinity, preferred node affinity, soft spread, PreferNoSchedule.
  */
 import { Requirements } from '../../constraints/requirements.ts';
@@ -7,13 +7,13 @@ import type { AffinityTerm, SpreadTerm } from '../../constraints/topology.ts';
 import type { PodRules } from './podShape.ts';
 
 export interface Rung {
-  /** What the node must meet: one required alternative and the heaviest preference that is left. */
+  /** What the node must meet: one required alternative and the heaviest remaining preference. */
   readonly requirements: Requirements;
-  /** Without the preference: what counts when spread looks at nodes. */
+  /** The same without the preference: what spread uses to decide which nodes take part. */
   readonly strict: Requirements;
   readonly spread: readonly SpreadTerm[];
   readonly affinity: readonly AffinityTerm[];
-  /** Each a term of its own, since they come from preferences. */
+  /** Separate terms, since they come from separate preferences. */
   readonly softAffinity: readonly AffinityTerm[];
   readonly antiAffinity: readonly AffinityTerm[];
   readonly softAntiAffinity: readonly AffinityTerm[];
@@ -48,7 +48,8 @@ export function relaxationLadder(rules: PodRules, policy: 'Respect' | 'Ignore', 
     rungs.push(rungOf(wishes, rules));
     last = wishes;
   }
-  // The order above never tries an early alternative without preferences. No pod should wait for that.
+  // Karpenter's order never tries an early alternative without preferences. Add those variants, so that no pod waits
+  // for lack of them.
   const bare = rungs.length > rules.terms.length;
   for (let term = 0; bare && term < rules.terms.length - 1; term++) rungs.push(rungOf({ ...last, term }, rules));
   return rungs;
@@ -64,7 +65,7 @@ function relaxed(wishes: Wishes, rules: PodRules, hasPreferTaints: boolean): Wis
   return hasPreferTaints && !wishes.prefer ? { ...wishes, prefer: true } : undefined;
 }
 
-/** The last one takes the place of the one that goes. */
+/** Moves the last item into the gap. */
 function removeBySwap<Item>(items: readonly Item[], index: number): Item[] {
   const copy = [...items];
   const last = copy.pop();

@@ -1,6 +1,6 @@
 /**
  * Finds the counters that count each pod; equal sets are stored once. Selectors are evaluated once per combination of
- * the labels that they read.
+ * the labels they read.
  */
 import type { Pod } from '../../api/kinds.ts';
 import { isSelected } from '../../constraints/topology.ts';
@@ -9,7 +9,7 @@ import type { Counters } from './counters.ts';
 import { labelOf } from './topologyCounter.ts';
 
 interface Signature {
-  /** The counters' names in order. */
+  /** Sorted counter names. */
   readonly text: string;
   readonly counted: readonly number[];
 }
@@ -17,7 +17,7 @@ interface Signature {
 export class Matcher {
   private readonly counters: Counters;
   private readonly labelKeys: readonly string[];
-  /** By a label that a counter asks for: such counters; under '' those that ask for none. */
+  /** By a label that a counter requires: such counters; under '' those that require none. */
   private readonly countersOf: ReadonlyMap<string, readonly number[]>;
   private readonly byLabels = new Map<string, number>();
   private readonly byText = new Map<string, number>();
@@ -49,7 +49,7 @@ export class Matcher {
     return new Matcher(counters, [...keys].sort(), countersOf);
   }
 
-  /** Sets in order of their names, and by pod which. */
+  /** The distinct sets, sorted, and by pod the index of its set. */
   match(pods: readonly Pod[]): { signatures: readonly Signature[]; signatureOf: Int32Array } {
     const signatureOf = new Int32Array(pods.length);
     if (this.counters.all.length === 0) return { signatures: [{ text: '', counted: [] }], signatureOf };

@@ -1,7 +1,7 @@
 /**
- * A snapshot compiled: pools, instance types and nodes as numbers, with everything remembered that was once worked out.
- * Every question shares it. `advance` carries it forward to the next snapshot: what is the same object as before is not
- * looked at again, and a question to the carried model has the same answer as one to a model made anew.
+ * Compiled snapshot: pools, instance types and nodes as numbers, with caches of everything computed so far. Shared by
+ * all questions. `advance` carries it to the next snapshot: objects that are identical to before are not compiled
+ * again, and answers equal those of a fresh model.
  */
 import { podRequests } from '../../pods/podRequests.ts';
 import { quantityOf, type Resources } from '../../units/resources.ts';
@@ -14,7 +14,7 @@ import { ResourceTable } from './resourceTable.ts';
 import { RunningPods } from './runningPods.ts';
 import { StateTable } from './stateTable.ts';
 
-/** States and requirement sets that a carried model keeps before it starts over. */
+/** States and requirement sets kept before a carried model is rebuilt. */
 const MAX_STATES = 20_000;
 const NO_NAMESPACES = new Map<string, Readonly<Record<string, string>>>();
 
@@ -22,9 +22,9 @@ const NO_NAMESPACES = new Map<string, Readonly<Record<string, string>>>();
 interface Compiled {
   readonly snapshot: Snapshot;
   readonly table: ResourceTable;
-  /** Resources that instance types and daemons name. */
+  /** Resources named by instance types and daemons. */
   readonly offered: ReadonlySet<string>;
-  /** By pool of the snapshot. */
+  /** By pool of the snapshot: its parts. */
   readonly parts: readonly (readonly CompiledPool[])[];
   /** All parts of all pools. */
   readonly pools: readonly CompiledPool[];
@@ -72,7 +72,7 @@ export class Model {
     return this.existing.hasPreferTaints || this.pools.some(({ taints }) => taints.some(isPreferred));
   }
 
-  /** By pool: what its nodes leave of its limits; undefined for a pool without limits. Parts of a pool share it. */
+  /** By pool: limits left by its existing nodes; undefined for a pool without limits. Shared by the parts of a pool. */
   limitsLeft(): (Float64Array | undefined)[] {
     return this.compiled.parts.flatMap((parts, at) => {
       const [first] = parts;
@@ -81,12 +81,12 @@ export class Model {
     });
   }
 
-  /** Whether the pool is one of several parts. */
+  /** Whether the pool was split into several parts. */
   isPart({ name }: CompiledPool): boolean {
     return this.compiled.parts.some((parts) => parts.length > 1 && parts[0]?.name === name);
   }
 
-  /** Answers are about `snapshot` from now on. */
+  /** Switches to `snapshot` for all further answers. */
   advance(snapshot: Snapshot): void {
     if (snapshot === this.compiled.snapshot) return;
     const before = this.compiled;
@@ -130,7 +130,7 @@ function runningPods(
   return new RunningPods(existing, states, pools, namespaces ?? NO_NAMESPACES);
 }
 
-/** By pool its parts, numbered through. */
+/** By pool its parts, numbered consecutively. */
 function compilePools(snapshot: Snapshot, table: ResourceTable, before?: Compiled): (readonly CompiledPool[])[] {
   const hasSameDaemons = before !== undefined && isSameList(before.snapshot.daemons, snapshot.daemons);
   let next = 0;
@@ -149,7 +149,7 @@ function compilePools(snapshot: Snapshot, table: ResourceTable, before?: Compile
   });
 }
 
-/** The status of a pool changes with every node; only what is asked of nodes matters here. */
+/** A pool's status changes with every node; compare only what affects planning. */
 function isSameOffer(before: PoolOffer, now: PoolOffer): boolean {
   if (before.pool !== now.pool) {
     const { metadata, spec } = now.pool;
@@ -163,7 +163,7 @@ function isSameList<Item>(before: readonly Item[], now: readonly Item[]): boolea
   return before === now || (before.length === now.length && before.every((item, at) => item === now[at]));
 }
 
-/** Resources of which instance types or daemons have some. */
+/** Resources that instance types or daemons have. */
 function offeredNames({ pools, daemons }: Snapshot): ReadonlySet<string> {
   const names = new Set<string>();
   const add = (resources: Resources): void => {

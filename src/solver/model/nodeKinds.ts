@@ -1,7 +1,4 @@
-/**
- * What nodes answer about labels and taints, remembered by kind of node: nodes that differ only in their names have the
- * same labels and taints otherwise.
- */
+/** Caches answers about labels and taints per kind of node: nodes usually differ only in their names. */
 import type { Taint } from '../../api/kinds/nodeTemplate.ts';
 import { Labels } from '../../api/labels.ts';
 import { NODE_NAME_FIELD } from '../../constraints/podRequirements.ts';
@@ -11,7 +8,7 @@ import type { ExistingNode } from '../problem.ts';
 import { Interner } from './interner.ts';
 import type { Toleration } from './podShape.ts';
 
-/** Answers remembered of each sort. */
+/** Cached answers of each type. */
 const MAX_ANSWERS = 100_000;
 const NO_TAINTS = 0;
 
@@ -34,7 +31,7 @@ export class NodeKinds {
     this.taintKinds.intern('[]', () => []);
   }
 
-  /** Kinds ever seen; grows as nodes come and go. */
+  /** Kinds seen so far; grows as nodes come and go. */
   get size(): number {
     return this.labelKinds.values.length + this.taintKinds.values.length;
   }
@@ -42,7 +39,7 @@ export class NodeKinds {
   kindOf({ labels, taints }: ExistingNode): NodeKind {
     let kind = this.kindOfLabels.get(labels);
     if (kind === undefined) {
-      // The hostname makes every node its own kind, and most requirements do not ask for it.
+      // Without the hostname, which would make every node its own kind and which few requirements use.
       const { [Labels.hostname]: _, ...shared } = labels;
       const sorted = Object.entries(shared).sort(([left], [right]) => (left < right ? -1 : 1));
       kind = this.labelKinds.intern(JSON.stringify(sorted), () => null);
@@ -55,12 +52,12 @@ export class NodeKinds {
     };
   }
 
-  /** Requirement ids mean something else from now on. */
+  /** Call when requirement ids are reassigned. */
   forgetRequirements(): void {
     this.fitting.clear();
   }
 
-  /** `id` names the requirements. */
+  /** `id`: id of the requirements. */
   meets(node: ExistingNode, kind: NodeKind, requirements: Requirements, id: number): boolean {
     if (requirements.size === 0) return true;
     if (requirements.has(Labels.hostname) || requirements.has(NODE_NAME_FIELD)) {
@@ -75,7 +72,7 @@ export class NodeKinds {
     return answer;
   }
 
-  /** `tolerationsKey` names the tolerations. */
+  /** `tolerationsKey`: key of the tolerations. */
   tolerates(
     kind: NodeKind,
     tolerations: readonly Toleration[],

@@ -1,18 +1,18 @@
 /**
- * A pool's offerings as columns of label value ids. Filters a list of offerings by a requirement, which is compared
- * once with each distinct value instead of once with each offering.
+ * A pool's offerings as columns of label value ids. Filters offerings by a requirement, which is evaluated once per
+ * distinct value instead of once per offering.
  */
 import type { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import { intAt, itemAt } from '../rows.ts';
 import type { CompiledOffering, CompiledPool } from './compiledPool.ts';
 
-/** The offering or the type says nothing about the label. */
+/** Neither the offering nor the type mentions the label. */
 const SILENT = -1;
 
 interface Column {
   readonly different: readonly Requirement[];
-  /** By type and by offering: which of the different ones it has. */
+  /** By type and by offering: index of its distinct requirements. */
   readonly ofType: Int32Array;
   readonly ofOffering: Int32Array;
 }
@@ -20,7 +20,7 @@ interface Column {
 export class OfferingColumns {
   private readonly pool: CompiledPool;
   private readonly columns = new Map<string, Column>();
-  /** Thousands of offerings share few sets of requirements: the different ones, and by offering which of them it has. */
+  /** Distinct requirements, shared by thousands of offerings, and by offering its index. */
   private readonly sets: readonly Requirements[];
   private readonly setOf: Int32Array;
 
@@ -45,19 +45,19 @@ export class OfferingColumns {
     return new OfferingColumns(pool, [...ids.keys()], setOf);
   }
 
-  /** Those that a node described by the pool's own requirements can be bought as. */
+  /** Offerings compatible with the pool's own requirements. */
   allowedByPool(): readonly CompiledOffering[] {
     const keys = new Set<string>();
     for (const requirements of this.sets) for (const key of requirements.keys()) keys.add(key);
     const own = this.pool.requirements;
-    // What is well known and not mentioned by the pool is open to all.
+    // Well-known labels that the pool does not mention are unrestricted.
     const asked = [...keys].filter((key) => own.has(key) || !this.pool.knownKeys.has(key));
     return this.filter(this.pool.offerings, asked, false, (_, requirement) =>
       own.isCompatible(Requirements.of(requirement), this.pool.knownKeys),
     );
   }
 
-  /** Those that meet the requirements on these keys, both as types and as offerings. */
+  /** Offerings that meet the requirements on these keys, as types and as offerings. */
   meeting(
     offerings: readonly CompiledOffering[],
     requirements: Requirements,
@@ -66,7 +66,7 @@ export class OfferingColumns {
     return this.filter(offerings, keys, true, (key, requirement) => requirements.get(key).isCompatible(requirement));
   }
 
-  /** The listed values that the offerings have, each by itself or by its type. */
+  /** Values of the label among the offerings, from the offering itself or from its type. */
   valuesOf(offerings: readonly CompiledOffering[], key: string): string[] {
     const { different, ofType, ofOffering } = this.column(key);
     const present = new Uint8Array(different.length);
@@ -130,7 +130,7 @@ export class OfferingColumns {
   }
 }
 
-/** Equal names mean equal sets: a plain value is its own name, and no value has a line break. */
+/** Equal names mean equal sets: a plain value is its own name, and values contain no line break. */
 function nameOf({ complement, allowsAbsence, values, gte, lte }: Requirement): string {
   if (!complement && !allowsAbsence && values.size === 1) return values.values().next().value!;
   return `\n${complement}/${allowsAbsence}/${gte}/${lte}/${[...values].join('\n')}`;

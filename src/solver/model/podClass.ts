@@ -1,15 +1,15 @@
-/** Pods that schedule alike, and the rules that bind them, as the searches read them. */
+/** Pods that schedule alike, and their rules in the form that searches read. */
 import type { Pod } from '../../api/kinds.ts';
 import type { Rung } from './ladder.ts';
 import type { PodShape } from './podShape.ts';
 
-/** No more than `max` pods that the counter counts may be on the node. */
+/** At most `max` pods that the counter counts may be on the node. */
 export interface HostLimit {
   readonly counter: number;
   readonly max: number;
-  /** How many there may be once such a pod is there. A wish of one pod does not limit others. */
+  /** Limit for other pods once such a pod is on the node. A preference does not limit others. */
   readonly othersMax: number;
-  /** Spread: with fewer nodes than this the least that any node has counts as none. */
+  /** Spread: with fewer nodes than this, the minimum counts as 0. */
   readonly minDomains: number;
 }
 
@@ -20,7 +20,7 @@ export interface DomainConstraint {
   readonly minDomains: number;
   /** The pod counts itself. */
   readonly self: boolean;
-  /** Affinity: the counters of all its terms. Only while none of them counts any pod may the pod be the first. */
+  /** Affinity: counters of all its terms. A pod may be the first of its group only while all of them are 0. */
   readonly together: readonly number[];
 }
 
@@ -30,7 +30,7 @@ export interface HostAffinity {
   readonly together: readonly number[];
 }
 
-/** A class with some of its wishes dropped. */
+/** A class with some of its preferences dropped. */
 export interface Variant {
   readonly rung: Rung;
   readonly requirementId: number;
@@ -38,27 +38,27 @@ export interface Variant {
   readonly domain: readonly DomainConstraint[];
   readonly hostLimits: readonly HostLimit[];
   readonly hostAffinity: readonly HostAffinity[];
-  /** Of either kind. */
+  /** Over the hostname or another key. */
   readonly hasAffinity: boolean;
-  /** Counters that every pod placed this way adds to, by domain. */
+  /** Counters, by domain, that each placed pod increments. */
   readonly domainAdds: readonly number[];
-  /** Topology keys of which a new node must have one value, so that its pods can be counted. */
+  /** Topology keys that must have exactly one value on a new node, so that its pods can be counted. */
   readonly pinKeys: readonly string[];
-  /** Other keys that decide whether the node takes part in the spreads that count the pod. */
+  /** Other keys that decide whether the node takes part in spreads that count the pod. */
   readonly doubtKeys: readonly string[];
 }
 
 export interface PodClass {
   readonly id: number;
   readonly shape: PodShape;
-  /** The same for classes that differ only in how much they matter. */
+  /** Equal for classes that differ only in priority. */
   readonly equivalenceKey: string;
   readonly row: Float64Array;
   readonly tolerationsKey: string;
-  /** In order of name. */
+  /** Sorted by name. */
   readonly pods: readonly Pod[];
   readonly variants: readonly Variant[];
   readonly hostAdds: readonly number[];
-  /** Needs a resource that no node offers. */
+  /** A requested resource that no node offers. */
   readonly unknownResource: string | undefined;
 }

@@ -11,7 +11,7 @@ import type { PodLoad, PodRules, PodShape } from './podShape.ts';
 import type { TermCounters } from './termCounters.ts';
 import { copyOf, variantOf } from './variants.ts';
 
-/** Pods that differ in load, in rules or in the counters that count them are different classes. */
+/** Pods with different loads, rules or counters are in different classes. */
 export function podClasses(
   pods: readonly Pod[],
   { loads, loadOf, rules, rulesOf }: Kinds,
@@ -27,7 +27,7 @@ export function podClasses(
     if (known === undefined) members.set(rank, [itemAt(pods, at)]);
     else known.push(itemAt(pods, at));
   }
-  // The counters that count a pod, and its preferences, do not depend on its load.
+  // Counters and preferences do not depend on the load: computed once per rules.
   const hostAdds = signatures.map(({ counted }) =>
     counted.filter((id) => counters.at(id).hostname && counters.at(id).spec.kind !== 'owners'),
   );
@@ -73,7 +73,7 @@ function shapeOf({ requests, hostPorts, unsupported }: PodLoad, rules: PodRules)
   };
 }
 
-/** Names decide alone where all pods are in one namespace, as they mostly are: then no key has to be made. */
+/** Usually all pods are in one namespace: then compare names without building keys. */
 function sortByName(pods: Pod[]): Pod[] {
   const { namespace } = itemAt(pods, 0).metadata;
   if (pods.every(({ metadata }) => metadata.namespace === namespace)) {

@@ -1,19 +1,19 @@
-/** Running pods by their labels, for the label names that selectors ask about. Kept as nodes and pods change. */
+/** Running pods indexed by the labels that selectors use. Updated as nodes and pods change. */
 import type { Pod } from '../../api/kinds.ts';
 import { labelOf } from '../../pods/labelSelector.ts';
 import { itemAt } from '../rows.ts';
 import type { ExistingNodes } from './existingNodes.ts';
 
-/** Label names with an index. */
+/** Indexed label names. */
 const MAX_NAMES = 64;
 const NONE: PodsByNode = new Map();
 
-/** By row of a node: those of its pods that have the label. */
+/** By row of a node: its pods with the label. */
 type PodsByNode = ReadonlyMap<number, readonly Pod[]>;
 
 interface Index {
   readonly podsOf: Map<string, Map<number, readonly Pod[]>>;
-  /** By row: the values that its pods have. */
+  /** By row: the label values of its pods. */
   readonly valuesOn: Map<number, readonly string[]>;
   version: number;
 }

@@ -1,7 +1,6 @@
 /**
- * What a pod asks for, in two cheap text keys: its load (what it takes of a node) and its rules (which nodes may run
- * it). Each is read once per distinct key: many pods differ in one of the two only, so there are far fewer of each than
- * of combinations.
+ * What a pod asks for, as two cheap text keys: its load (what it takes of a node) and its rules (which nodes may run
+ * it). Each is parsed once per distinct key: there are far fewer loads and rules than combinations of them.
  */
 import { podKey } from '../../pods/podKey.ts';
 import type { Container } from 'kubernetes-types/core/v1.js';
@@ -18,21 +17,21 @@ import { itemAt } from '../rows.ts';
 
 export type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[number];
 
-/** Pods of one group get places all together, or none does. */
+/** Pods of a group are placed all together or not at all. */
 const GROUP_ANNOTATION = 'nodewright.dev/pod-group';
 export const GROUP_MIN_ANNOTATION = 'nodewright.dev/pod-group-min';
 
-/** What the pod takes of a node. */
+/** Resources, ports and volumes that the pod takes of a node. */
 export interface PodLoad {
   readonly requests: Resources;
   readonly hostPorts: readonly HostPort[];
-  /** What the solver cannot promise; the pod is not placed then. */
+  /** A feature the solver does not support; such a pod is not placed. */
   readonly unsupported: 'dynamic-resource-claims' | undefined;
 }
 
-/** Which nodes may have the pod. */
+/** Rules for the nodes that may run the pod. */
 export interface PodRules {
-  /** Alternatives: the node selector together with one required node-affinity term each. */
+  /** Alternatives: each is the node selector plus one required node-affinity term. */
   readonly terms: readonly Requirements[];
   /** Heaviest first. */
   readonly preferredTerms: readonly Requirements[];
@@ -50,15 +49,15 @@ export function podGroup({ metadata }: Pod): string | undefined {
   return name === undefined || name === '' ? undefined : `${metadata.namespace ?? 'default'}/${name}`;
 }
 
-/** The same pod as if it belonged to no group. */
+/** The same pod without its group. */
 export function withoutGroup(pod: Pod): Pod {
   const { [GROUP_ANNOTATION]: _, ...annotations } = pod.metadata.annotations ?? {};
   return { ...pod, metadata: { ...pod.metadata, annotations } };
 }
 
 /**
- * Equal texts mean equal loads; the reverse need not hold ("1" and "1000m" differ here and meet again as numbers). Made
- * for many pods of every question, hence plain concatenation.
+ * Equal texts mean equal loads; the reverse need not hold ("1" and "1000m" differ here and become equal as numbers).
+ * Called for many pods per question, so it only concatenates strings.
  */
 export function loadKey({ spec, status }: Pod): string {
   if (spec === undefined) return '';
@@ -82,8 +81,8 @@ export function loadKey({ spec, status }: Pod): string {
 }
 
 /**
- * The requests of a pod that takes nothing but processor and memory, by its only container: almost every pod is like
- * that, and its text need not be made to find its kind.
+ * Requests of a pod with one container that asks only for cpu and memory. Almost every pod is like that, and its kind
+ * is found without building the text.
  */
 function plainRequests({ spec, status }: Pod): { readonly cpu: string; readonly memory: string } | undefined {
   if (spec === undefined || spec.containers.length !== 1 || status?.containerStatuses !== undefined) return undefined;
@@ -104,7 +103,7 @@ function plainRequests({ spec, status }: Pod): { readonly cpu: string; readonly 
     : undefined;
 }
 
-/** The text of a load, remembered by processor and memory for pods that take nothing else. */
+/** Cache of load texts by cpu and memory, for pods that take nothing else. */
 export class LoadTexts {
   private readonly plain = new Map<string, Map<string, string>>();
 
@@ -119,7 +118,7 @@ export class LoadTexts {
     }
     let text = byMemory.get(memory);
     if (text === undefined) {
-      // The same in whatever order the two are written.
+      // In a fixed order, whichever comes first in the pod.
       text = `c{cpu=${cpu};memory=${memory};}`;
       byMemory.set(memory, text);
     }
@@ -127,7 +126,7 @@ export class LoadTexts {
   }
 }
 
-/** Equal texts mean equal rules, apart from the priority. */
+/** Equal texts mean equal rules, except for the priority. */
 export function rulesKey(pod: Pod, snapshot: Snapshot): string {
   const { spec, metadata } = pod;
   let key = '';
@@ -146,7 +145,7 @@ export function rulesKey(pod: Pod, snapshot: Snapshot): string {
   if (spread.length > 0) relations += `p${JSON.stringify(spread)}`;
   if (spread.length > 0 || affinity?.podAffinity || affinity?.podAntiAffinity) {
     key += `@${metadata.namespace ?? 'default'}`;
-    // A selector may take values from the pod's own labels.
+    // matchLabelKeys take values from the pod's own labels.
     if (relations.includes('atchLabelKeys')) key += `l${JSON.stringify(metadata.labels)}`;
   }
   return key + relations;

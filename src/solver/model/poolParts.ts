@@ -1,7 +1,8 @@
 /**
- * A pool whose daemons depend on a label that the pool leaves open, as the parts in which the label is settled: only then
- * is it known which daemons take room. A claim names one value of such a label anyway. Labels that instance types or
- * offerings decide (zone, capacity type) stay open: their alternatives are worth more than the room.
+ * Splits a pool whose daemons depend on a label that the pool leaves open into parts with a fixed value of the label,
+ * because only then the room that daemons take is known. (A claim names one value of such a label anyway.) Labels
+ * decided by instance types or offerings (zone, capacity type) stay open: the freedom to choose is worth more than the
+ * room.
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
@@ -9,7 +10,7 @@ import { requirementTerms } from '../../constraints/podRequirements.ts';
 import type { PoolOffer } from '../problem.ts';
 import { comingDaemons, knownKeysOf, poolRequirements, typesOf } from './compiledPool.ts';
 
-/** Pools that would fall into more parts stay whole: then every daemon that may come is planned for. */
+/** A pool with more parts stays whole and is planned with every daemon that may run. */
 const MAX_PARTS = 8;
 
 export function poolParts(offer: PoolOffer, daemons: readonly Pod[]): readonly PoolOffer[] {
@@ -23,7 +24,7 @@ export function poolParts(offer: PoolOffer, daemons: readonly Pod[]): readonly P
   return parts;
 }
 
-/** Labels of the pool's own with several values that some daemon asks for, in order. */
+/** The pool's own labels with several values that some daemon selects on, sorted. */
 function openKeys(offer: PoolOffer, daemons: readonly Pod[]): string[] {
   const asked = new Set(daemons.flatMap((daemon) => requirementTerms(daemon).flatMap((term) => [...term.keys()])));
   const known = knownKeysOf(typesOf(offer));

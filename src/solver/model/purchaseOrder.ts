@@ -1,12 +1,12 @@
 /**
- * The offerings of a pool in the order in which a planned node would buy them: cheapest first; at one price those of a
- * preferred zone, then of other zones, then of no zone. Offerings go by their place in the pool's list.
+ * Purchase order of a pool's offerings for a planned node: cheapest first; at equal price a preferred zone, then other
+ * zones, then no zone. Offerings are referred to by their index in the pool's list.
  */
 import type { Alternative } from '../problem.ts';
 import { floatAt, intAt, itemAt } from '../rows.ts';
 import type { CompiledOffering, CompiledPool } from './compiledPool.ts';
 
-/** Orders remembered. */
+/** Cached orders. */
 const MAX_ORDERS = 128;
 /** Preferred zone, another zone, no zone. */
 const RANKS = 3;
@@ -17,7 +17,7 @@ export class PurchaseOrder {
   readonly reservations: Int32Array;
   private readonly pool: CompiledPool;
   private readonly prices: Float64Array;
-  /** By offering: its zone as a number; negative when that means "in no zone". */
+  /** By offering: its zone as a number; negative for "no zone". */
   private readonly zones: Int32Array;
   private readonly zoneNumbers = new Map<string, number>();
   private readonly alternatives: (Alternative | undefined)[] = [];
@@ -43,7 +43,7 @@ export class PurchaseOrder {
     return order;
   }
 
-  /** The offerings of a state, which come cheapest first. */
+  /** The offerings of a state (given cheapest first) in purchase order. */
   of(state: number, offerings: readonly CompiledOffering[], firstZone: string): Int32Array {
     const key = `${state}/${firstZone}`;
     let order = this.orders.get(key);
@@ -55,7 +55,7 @@ export class PurchaseOrder {
     return order;
   }
 
-  /** As solutions, which share it, name the offering. */
+  /** The offering as it appears in solutions, which share the object. */
   alternative(offering: number): Alternative {
     return (this.alternatives[offering] ??= this.name(itemAt(this.pool.offerings, offering)));
   }

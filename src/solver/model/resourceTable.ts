@@ -1,21 +1,21 @@
-/** Resources as rows of numbers with a column per resource, so that they compare. */
+/** Resources as rows of numbers with one column per resource. */
 import { itemAt } from '../rows.ts';
 import { quantityOf, type Resources } from '../../units/resources.ts';
 
-/** Columns that are always there, in this place. */
+/** Columns that always exist, at these indexes. */
 export const CPU = 0;
 export const MEMORY = 1;
 export const PODS = 2;
 const ALWAYS = ['cpu', 'memory', 'pods'];
 
 /**
- * Processors count in thousandths and everything else in units, as the scheduler counts. What is asked for rounds
- * up and what is offered rounds down, so that a plan that fits here fits in truth.
+ * Cpu is counted in millicores and everything else in units, as in the scheduler. Requests round up and offers round
+ * down, so that a plan that fits here also fits in reality.
  */
 export class ResourceTable {
   /** By column. */
   readonly names: readonly string[];
-  /** Resources of which something is offered. */
+  /** Resources that something offers. */
   readonly available: ReadonlySet<string>;
   readonly size: number;
 
@@ -32,7 +32,7 @@ export class ResourceTable {
     return new ResourceTable([...ALWAYS, ...[...others].sort()], available);
   }
 
-  /** A resource that nothing offers: a pod that asks for it has no place. */
+  /** A requested resource that nothing offers: the pod cannot be placed. */
   unknown(resources: Resources): string | undefined {
     return Object.keys(resources).find((name) => quantityOf(resources, name).sign() > 0 && !this.names.includes(name));
   }

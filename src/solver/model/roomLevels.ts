@@ -1,14 +1,14 @@
 /**
- * Levels of a load: by resource, between which two rooms of a pool's instance types it lies. Loads of the same level are
- * held by the same types, so that what follows from that need be worked out once per level.
+ * Levels of a load: per resource, between which two room sizes of the pool's instance types it lies. Loads of the same
+ * level fit the same types, so results are computed once per level.
  */
 import { floatAt, itemAt } from '../rows.ts';
 import type { CompiledPool } from './compiledPool.ts';
 
 export class RoomLevels {
-  /** By resource: the different rooms of the types, in order. */
+  /** By resource: the distinct rooms of the types, sorted. */
   private readonly rooms: readonly Float64Array[];
-  /** There are few enough levels to number them exactly. */
+  /** Whether there are few enough levels to number them exactly. */
   private readonly isNumbered: boolean;
 
   private constructor(rooms: readonly Float64Array[], isNumbered: boolean) {
@@ -41,7 +41,7 @@ export class RoomLevels {
   }
 }
 
-/** The different values of a column, in order. */
+/** Distinct values of a column, sorted. */
 function distinctIn(room: Float64Array, column: number, columns: number): Float64Array {
   const values = new Float64Array(room.length / columns);
   for (let type = 0; type < values.length; type++) values[type] = floatAt(room, type * columns + column);

@@ -1,6 +1,6 @@
 /**
- * Numbers pods by their rules: equal rules have equal numbers. Only the parts of the rules that differ from the pod
- * before are turned into text.
+ * Numbers pods by their rules: equal rules have equal numbers. Only parts that differ from the previous pod's are
+ * converted to text.
  */
 import { podKey } from '../../pods/podKey.ts';
 import type { Pod } from '../../api/kinds.ts';
@@ -8,7 +8,7 @@ import type { Snapshot } from '../problem.ts';
 import { itemAt } from '../rows.ts';
 import { defaultConstraints, podGroup, recordKey, volumesKey } from './podShape.ts';
 
-/** Parts of rules in a fixed order; numbers count from the first. */
+/** Parts of the rules, in a fixed order. */
 const AFFINITY = 0;
 const SPREAD = 1;
 const NAMESPACE = 2;
@@ -25,9 +25,9 @@ export class RuleNumbers {
   private readonly affinities = new Texts();
   private readonly spreads = new Texts();
   private readonly tolerations = new Texts();
-  /** What has a text of its own. */
+  /** Pods that need a text of their own. */
   private readonly others = new Map<string, number>();
-  /** A tree: by number so far, part and number of the part the number with it. 0 has no rules at all. */
+  /** Trie: (prefix number, part, value number) → number; 0 is a pod without rules. */
   private readonly known = new Map<number, number>();
 
   constructor(snapshot: Snapshot) {
@@ -44,7 +44,7 @@ export class RuleNumbers {
     if (spread.length > 0) number = this.with(number, SPREAD, this.spreads.numberOf(spread));
     if (spread.length > 0 || affinity?.podAffinity || affinity?.podAntiAffinity) {
       number = this.with(number, NAMESPACE, this.other(metadata.namespace ?? 'default'));
-      // A selector may take values from the pod's own labels.
+      // matchLabelKeys take values from the pod's own labels.
       if ((affinity && this.affinities.lastTakesLabels) || (spread.length > 0 && this.spreads.lastTakesLabels)) {
         number = this.with(number, LABELS, this.other(JSON.stringify(metadata.labels)));
       }
@@ -62,7 +62,7 @@ export class RuleNumbers {
   }
 
   private with(number: number, part: number, value: number): number {
-    // Exact as long as there are fewer than millions of different parts, and memory ends before that.
+    // Exact below millions of distinct parts; memory would run out first.
     const step = (number * PARTS + part) * 2 ** 24 + value;
     let next = this.known.get(step);
     if (next === undefined) {
@@ -82,7 +82,7 @@ export class RuleNumbers {
   }
 }
 
-/** Numbers of objects by their text. Pods of one workload often share objects: the last is remembered. */
+/** Numbers objects by their text. Pods of one workload often share objects, so the last one is cached. */
 class Texts {
   private readonly numbers = new Map<string, number>();
   private readonly takesLabels: boolean[] = [];

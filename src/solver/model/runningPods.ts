@@ -1,6 +1,6 @@
 /**
- * Pods that run on existing nodes, counted: per counter how many each node and each domain has. Worked out once per
- * counter, kept with the model and brought up to date when it is asked for; a what-if only takes off what it removes.
+ * Running pods, counted per counter by node and by domain. Computed once per counter, kept with the model and updated
+ * on read; a what-if only subtracts what it removes.
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { Requirements } from '../../constraints/requirements.ts';
@@ -14,7 +14,7 @@ import type { StateTable } from './stateTable.ts';
 import { Tally } from './tally.ts';
 import { labelOf, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
 
-/** Tables remembered of each sort. */
+/** Cached tables of each type. */
 const MAX_TALLIES = 4096;
 const MAX_TABLES = 64;
 const MAX_PARTICIPATIONS = 256;
@@ -50,7 +50,7 @@ export class RunningPods {
     this.labels = new PodLabels(existing);
   }
 
-  /** Anti-affinity terms of running pods that keep one of these away from some nodes. */
+  /** Anti-affinity terms of running pods that reject one of these pods on some nodes. */
   keepingAway(pods: readonly Pod[]): readonly KeepAway[] {
     return this.keepAway().selecting(pods);
   }
@@ -84,7 +84,7 @@ export class RunningPods {
     return existing.tolerates(row, filter.tolerations, filter.tolerationsKey, true);
   }
 
-  /** Numbers of the filter's terms: naming a term takes longer than looking at a node. */
+  /** Cached numbers of the filter's terms: computing a term's name takes longer than checking a node. */
   private termIds({ key }: NodeFilter, terms: readonly Requirements[]): readonly number[] {
     let ids = this.filterTerms.get(key);
     if (ids === undefined) {
@@ -105,7 +105,7 @@ export class RunningPods {
     return made;
   }
 
-  /** By domain: nodes that take part in the spread. */
+  /** By domain: number of nodes that take part in the spread. */
   participants({ topologyKey, filter }: CounterSpec): readonly number[] {
     const table = this.domains(topologyKey);
     if (filter === undefined || (filter.terms === undefined && filter.tolerations === undefined)) return table.nodesIn;
@@ -154,13 +154,13 @@ export class RunningPods {
     return labelled === undefined ? itemAt(this.existing.nodes, row).pods : (labelled.get(row) ?? []);
   }
 
-  /** Nodes that may have pods which the counter counts. */
+  /** Nodes that may have pods that the counter counts. */
   private candidates(spec: CounterSpec): Iterable<number> {
     if (spec.kind === 'owners') return this.keepAway().nodesWith(spec.key);
     return this.labelled(spec)?.keys() ?? this.existing.order;
   }
 
-  /** Where the counter asks for a label: the pods that have it. */
+  /** Where the counter requires a label: pods with that label. */
   private labelled(spec: CounterSpec): ReadonlyMap<number, readonly Pod[]> | undefined {
     const label = spec.kind === 'owners' ? '' : labelOf(spec);
     if (label === '') return undefined;
@@ -170,7 +170,7 @@ export class RunningPods {
 }
 
 function isCounted({ metadata }: Pod, spec: CounterSpec): boolean {
-  // The scheduler's spread does not look at pods that are being deleted; its affinity does.
+  // The scheduler's spread ignores pods that are being deleted; its affinity does not.
   if (spec.kind === 'spread' && metadata.deletionTimestamp !== undefined) return false;
   return spec.selections.every((selection) => isSelected(selection, metadata.namespace ?? 'default', metadata.labels));
 }

@@ -1,6 +1,6 @@
 /**
- * Numbered states of a planned node: a pool, narrowed by requirements, with the instance types and offerings that are
- * left, cheapest first. Each narrowing is computed once.
+ * Numbered states of a planned node: a pool, narrowed by requirements, with the remaining instance types and offerings,
+ * cheapest first. Each narrowing is computed once.
  */
 import { Requirement, type RequirementItem } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
@@ -18,15 +18,15 @@ const NOTHING_ASKED = 0;
 
 export interface MachineState {
   readonly id: number;
-  /** The same for the same state in every model of the same pools. */
+  /** Equal for the same state in every model of the same pools. */
   readonly key: string;
   readonly pool: CompiledPool;
   readonly requirements: Requirements;
-  /** The same as plain data, in order of their keys. */
+  /** The same as plain data, sorted by key. */
   readonly items: readonly RequirementItem[];
   /** Offerings that can still be bought, cheapest first. */
   readonly offerings: readonly CompiledOffering[];
-  /** Types that can still be bought without a reservation (or only with one, if all need one), cheapest first. */
+  /** Types that can still be bought without a reservation (or with one, if all need one), cheapest first. */
   readonly types: Int32Array;
   /** By type; Infinity when it cannot be bought without a reservation. */
   readonly price: Float64Array;
@@ -39,7 +39,7 @@ export class StateTable {
   private readonly interned = new Interner<MachineState>();
   private readonly columns: readonly OfferingColumns[];
   private bases: readonly number[] = [];
-  /** By state: the state after narrowing by requirement set n. */
+  /** By state and requirement set: the resulting state. */
   private readonly narrowed: number[][] = [];
   private readonly met: number[][] = [];
   private readonly pins = new Map<string, number>();
@@ -63,7 +63,7 @@ export class StateTable {
     return table;
   }
 
-  /** States and requirement sets together. */
+  /** Number of states and requirement sets together. */
   get size(): number {
     return this.interned.values.length + this.requirementSets.values.length;
   }
@@ -77,13 +77,13 @@ export class StateTable {
     return itemAt(this.interned.values, id);
   }
 
-  /** An order that does not depend on which questions were asked before, as numbers do. */
+  /** An order that, unlike state numbers, does not depend on earlier questions. */
   compare(left: number, right: number): number {
     if (left === right) return 0;
     return this.at(left).key < this.at(right).key ? -1 : 1;
   }
 
-  /** `NO_STATE` when nothing can be bought from the pool at all. */
+  /** `NO_STATE` when nothing can be bought from the pool. */
   base(pool: number): number {
     return this.bases[pool] ?? NO_STATE;
   }
@@ -98,13 +98,13 @@ export class StateTable {
     return result;
   }
 
-  /** Whether every node in the state meets these requirements; `narrowed` is the state that they narrow it to. */
+  /** Whether every node in the state meets the requirements; `narrowed` is the state narrowed by them. */
   isSurely(state: number, narrowed: number, requirements: Requirements): boolean {
     if (state === narrowed) return true;
     const before = this.at(state);
     const after = this.at(narrowed);
     if (before.offerings.length !== after.offerings.length) return false;
-    // Labels that instance types say nothing about may be left open until the node is launched.
+    // Labels that no instance type mentions may stay open until the node is launched.
     return [...requirements.keys()].every((key) => {
       const values = this.valuesOf(state, key).length;
       if (values > 0) return values === this.valuesOf(narrowed, key).length;
@@ -112,7 +112,7 @@ export class StateTable {
     });
   }
 
-  /** What meets both; both are states of the same pool. */
+  /** Intersection of two states of the same pool. */
   meet(left: number, right: number): number {
     if (left === right) return left;
     const row = (this.met[left] ??= []);
@@ -124,7 +124,7 @@ export class StateTable {
     return result;
   }
 
-  /** With the key pinned to one value. */
+  /** The state with the key fixed to one value. */
   pin(state: number, key: string, value: string): number {
     const name = `${key}\n${value}`;
     let id = this.pins.get(name);
@@ -135,7 +135,7 @@ export class StateTable {
     return this.narrow(state, id);
   }
 
-  /** The node will not have the label. */
+  /** The state whose nodes lack the label. */
   withoutLabel(state: number, key: string): number {
     let id = this.bans.get(key);
     if (id === undefined) {
@@ -145,13 +145,13 @@ export class StateTable {
     return this.narrow(state, id);
   }
 
-  /** Requirements leave open whether the node has the label, and with which value. */
+  /** Whether requirements leave open both whether the node has the label and its value. */
   isOptional(state: number, key: string): boolean {
     const own = this.at(state).requirements.find(key);
     return own !== undefined && own.complement && own.allowsAbsence;
   }
 
-  /** The values of a label that the state's offerings can still have, in order. */
+  /** Values that the label can still have among the state's offerings, sorted. */
   valuesOf(state: number, key: string): readonly string[] {
     if (state < 0) return [];
     const known = (this.labelValues[state] ??= new Map());
@@ -160,23 +160,23 @@ export class StateTable {
     return values;
   }
 
-  /** The node must have the label, and neither its instance types nor any requirement name its values. */
+  /** The node must have the label, but no instance type or requirement gives it a value. */
   isDrawn(state: number, key: string): boolean {
     const own = this.at(state).requirements.find(key);
     return own !== undefined && own.complement && !own.allowsAbsence && this.valuesOf(state, key).length === 0;
   }
 
-  /** In which order planned nodes buy the pool's offerings. */
+  /** Order in which planned nodes buy the pool's offerings. */
   purchases(pool: number): PurchaseOrder {
     return (this.orders[pool] ??= PurchaseOrder.in(itemAt(this.pools, pool)));
   }
 
-  /** Loads of one level are held by the same types of the pool. */
+  /** Loads of one level fit the same types of the pool. */
   roomLevels(pool: number): RoomLevels {
     return (this.levels[pool] ??= RoomLevels.of(itemAt(this.pools, pool)));
   }
 
-  /** Before this place in the state's types every type is too small for the load in some resource. */
+  /** Index in the state's types before which every type is too small for the load. */
   firstLargeEnough(state: number, used: Float64Array): number {
     const reach = (this.reaches[state] ??= reachOf(this.at(state), used.length));
     const columns = used.length;
@@ -201,7 +201,7 @@ export class StateTable {
     const own = requirements.find(key);
     const offered = itemAt(this.columns, pool.index).valuesOf(offerings, key);
     const allowed = own === undefined ? offered : offered.filter((value) => own.has(value));
-    // Types that say nothing about the key leave it to the pool.
+    // Types that do not mention the key leave it to the pool.
     const values = allowed.length > 0 || own === undefined || own.complement ? allowed : [...own.values];
     return [...new Set(values)].sort();
   }
@@ -226,12 +226,12 @@ export class StateTable {
     return this.interned.intern(key, (id) => {
       const price = new Float64Array(pool.types.length).fill(Number.POSITIVE_INFINITY);
       const reserved = offerings.filter(({ reservation }) => reservation >= 0);
-      // Reserved capacity is scarce: plans are made without it and take what is left of it at the end. Only states
-      // that allow nothing else plan with it.
+      // Reserved capacity is scarce: plans are made without it and take it at the end. Only states that allow nothing
+      // else plan with it.
       const onlyReserved = reserved.length === offerings.length;
       const types: number[] = [];
       for (const { type, offering, reservation } of offerings) {
-        // Cheapest first: the first offering of a type is its price.
+        // Cheapest first: a type's price is that of its first offering.
         if ((!onlyReserved && reservation >= 0) || floatAt(price, type) < Number.POSITIVE_INFINITY) continue;
         price[type] = offering.price;
         types.push(type);
@@ -255,7 +255,7 @@ export class StateTable {
   }
 }
 
-/** Row per place in the state's types: the most of each resource that any type up to there has. */
+/** Row per index in the state's types: the largest amount of each resource of any type up to there. */
 function reachOf({ types, pool }: MachineState, columns: number): Float64Array {
   const reach = new Float64Array(types.length * columns);
   for (let at = 0; at < types.length; at++) {

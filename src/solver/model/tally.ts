@@ -1,10 +1,10 @@
-/** What a counter starts with: pods on existing nodes, by node and by domain. Kept as nodes and their pods change. */
+/** Initial values of a counter: pods on existing nodes, by node and by domain. Updated as nodes and pods change. */
 import { intAt } from '../rows.ts';
 import type { DomainTable } from './domainTable.ts';
 import type { ExistingNodes } from './existingNodes.ts';
 import { isHostname, type CounterSpec } from './topologyCounter.ts';
 
-/** A node's count and its domain in one number: an object for each would be most of what tallies hold. */
+/** A node's count and domain are packed into one number, because an object for each would use most of the memory. */
 const DOMAINS = 2 ** 24;
 
 export class Tally {
@@ -31,7 +31,7 @@ export class Tally {
     this.version = existing.changes.version;
   }
 
-  /** `countOn` says how many pods of a node count; `candidates` are the nodes that may have some. */
+  /** `countOn`: how many pods of a node count; `candidates`: the nodes that may have some. */
   static of(
     spec: CounterSpec,
     table: DomainTable,
@@ -48,7 +48,7 @@ export class Tally {
     return Math.floor((this.byNode.get(row) ?? 0) / DOMAINS);
   }
 
-  /** False when it must be made again. The table of domains has followed already. */
+  /** False when it must be rebuilt. Call after updating the domain table. */
   catchUp(): boolean {
     const { changes } = this.existing;
     if (this.version === changes.version) return true;

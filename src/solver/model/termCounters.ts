@@ -1,4 +1,4 @@
-/** The counters that the terms of pods ask for. Terms are the same objects on every rung of a ladder: each is read once. */
+/** The counters for the terms of pods. A term is the same object on every rung of a ladder, so each is read once. */
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import type { AffinityTerm, SpreadTerm } from '../../constraints/topology.ts';
@@ -19,7 +19,7 @@ export class TermCounters {
     this.counters = counters;
   }
 
-  /** Those of all terms of the rung: all must be known before running pods are counted. */
+  /** Registers those of all terms of the rung; call for all rungs before running pods are counted. */
   register(rules: PodRules, rung: Rung): void {
     for (const term of rung.spread) this.spread(rules, term);
     this.affinity(rung.affinity);
@@ -33,7 +33,7 @@ export class TermCounters {
     return this.remember(this.spreadIds, term, () => {
       const constrained = rules.terms.length > 1 || (rules.terms[0]?.size ?? 0) > 0;
       const terms = term.honorsAffinity && constrained ? rules.terms : undefined;
-      // The scheduler only counts nodes that have the keys of all hard spreads of the pod. All have a hostname.
+      // The scheduler only counts nodes that have the keys of all hard spreads of the pod. Every node has a hostname.
       const otherKeys = rules.topology.spread
         .filter(({ required, topologyKey }) => required && topologyKey !== term.topologyKey && !isHostname(topologyKey))
         .map(({ topologyKey }) => Requirement.of(topologyKey, 'Exists'));
@@ -70,7 +70,7 @@ export class TermCounters {
     return ids;
   }
 
-  /** Most terms are written the same way by many pods: their counter is found without making its full name. */
+  /** Many pods have identical terms: find their counter without building its full name. */
   private shared(kind: string, term: AffinityTerm, make: () => CounterSpec): number {
     const { topologyKey, namespaces, selector } = term;
     const text = `${kind}\n${topologyKey}\n${namespaces?.join() ?? '*'}\n${JSON.stringify(selector)}`;
@@ -92,7 +92,7 @@ export class TermCounters {
   }
 }
 
-/** A pod counts for affinity only when it matches every term: that is how the scheduler counts. */
+/** For affinity a pod counts only if it matches every term, as in the scheduler. */
 function affinitySpecs(terms: readonly AffinityTerm[]): ReturnType<typeof counterSpec>[] {
   const keys = [...new Set(terms.map(({ topologyKey }) => topologyKey))];
   return keys.map((key) => counterSpec('match', key, terms));

@@ -1,17 +1,17 @@
 /**
- * What is counted per domain; equal topology terms share a counter. Counts are plain integers: how a term reads them
- * (skew, at least one, none) is decided where pods are placed.
+ * What is counted per domain; equal topology terms share a counter. Counts are plain integers; placement decides what a
+ * term makes of them (skew, at least one, none).
  */
 import { Labels } from '../../api/labels.ts';
 import type { Requirements } from '../../constraints/requirements.ts';
 import { selectionKey, type AffinityTerm, type PodSelection } from '../../constraints/topology.ts';
 import type { Toleration } from './podShape.ts';
 
-/** Which nodes take part in a spread. */
+/** Nodes that take part in a spread. */
 export interface NodeFilter {
   /** Equal keys mean equal filters. */
   readonly key: string;
-  /** The node must meet one of them. */
+  /** The node must meet at least one. */
   readonly terms: readonly Requirements[] | undefined;
   readonly tolerations: readonly Toleration[] | undefined;
   readonly tolerationsKey: string;
@@ -28,10 +28,10 @@ export function nodeFilter(
 
 export interface CounterSpec {
   readonly key: string;
-  /** `owners` counts the pods that have the anti-affinity term; the others count the pods that are selected. */
+  /** `owners` counts pods that have the anti-affinity term; the others count pods that are selected. */
   readonly kind: 'spread' | 'match' | 'owners';
   readonly topologyKey: string;
-  /** A pod counts when every one selects it. */
+  /** A pod counts when every selection matches it. */
   readonly selections: readonly PodSelection[];
   readonly filter: NodeFilter | undefined;
   owns(term: AffinityTerm): boolean;
@@ -62,7 +62,7 @@ export function keepAwaySpec(term: AffinityTerm): CounterSpec {
   return counterSpec(isHostname(term.topologyKey) ? 'match' : 'owners', term.topologyKey, [term]);
 }
 
-/** A label that every pod which the counter counts has; '' when there is none that is easily told. */
+/** A label that every counted pod has; '' when none can be told easily. */
 export function labelOf({ selections }: CounterSpec): string {
   for (const { selector } of selections) {
     for (const [name, value] of Object.entries(selector?.matchLabels ?? {})) return `${name}\n${value}`;

@@ -1,4 +1,4 @@
-/** The rules of a pod on one rung of its ladder, in terms of counters. */
+/** Rules of a pod on one rung of its ladder, in terms of counters. */
 import type { Counters } from './counters.ts';
 import { UNLIMITED } from './hostCounts.ts';
 import type { Rung } from './ladder.ts';
@@ -8,7 +8,7 @@ import type { PodRules } from './podShape.ts';
 import type { TermCounters } from './termCounters.ts';
 import { isHostname } from './topologyCounter.ts';
 
-/** What the rung means for pods that these counters count. */
+/** The rung's rules for pods that these counters count. */
 export function variantOf(
   rules: PodRules,
   rung: Rung,
@@ -75,14 +75,14 @@ export function variantOf(
   };
 }
 
-/** Every class has variants of its own: what is found out about one is remembered by its identity. */
+/** Every class has its own variants, because results are cached by their identity. */
 export function copyOf(variant: Variant): Variant {
   const { rung, requirementId, domain, hostLimits, hostAffinity, hasAffinity, domainAdds, pinKeys, doubtKeys } =
     variant;
   return { rung, requirementId, domain, hostLimits, hostAffinity, hasAffinity, domainAdds, pinKeys, doubtKeys };
 }
 
-/** One limit per counter. */
+/** Reduces to the tightest limit per counter. */
 function tightest(limits: readonly HostLimit[]): HostLimit[] {
   const byCounter = new Map<number, HostLimit>();
   for (const limit of limits) {

@@ -1,4 +1,4 @@
-/** By pool: the state that its planned nodes start in when those in no zone are left out. */
+/** By pool: initial state of its planned nodes without offerings that have no zone. */
 import { Labels } from '../../api/labels.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
@@ -9,8 +9,8 @@ import type { Model } from './model.ts';
 import type { RunningPods } from './runningPods.ts';
 
 /**
- * To the scheduler "no zone" is one more zone once a node is in it, and an empty one blocks pods that spread. As
- * long as no pod is there or must go there, no node is planned there while pods spread over zones.
+ * The scheduler treats "no zone" as another zone once a node is in it, and while it is empty it blocks pods that
+ * spread. So no such node is planned while pods spread over zones, unless a pod is there or must go there.
  */
 export function zonalBases(
   { states, pools, running }: Model,

@@ -1,4 +1,4 @@
-/** Instance types worth filling for a node in a state: the best value for money, and some of every shape. */
+/** Instance types worth filling for a node in a state: those with the best value per price, and some of each shape. */
 import { CPU, MEMORY, PODS } from '../model/resourceTable.ts';
 import { floatAt, type Rows } from '../rows.ts';
 import type { TypeChoice } from './typeChoice.ts';
@@ -6,7 +6,7 @@ import type { TypeChoice } from './typeChoice.ts';
 const TYPES_BY_VALUE = 10;
 const TYPES_PER_SHAPE = 2;
 
-/** Best value at the dual prices first; `nodeDual` is what a node is worth beside its room. */
+/** Best value at the dual prices first; `nodeDual`: what a node is worth in addition to its room. */
 export function candidateTypes(choice: TypeChoice, state: number, duals: Float64Array, nodeDual: number): Int32Array {
   const { room, states, options } = choice;
   const { price } = states.at(state);
@@ -26,7 +26,7 @@ export function candidateTypes(choice: TypeChoice, state: number, duals: Float64
   return Int32Array.from(chosen, ({ type }) => type);
 }
 
-/** Types that no cheaper one can stand in for, cheapest first. */
+/** Types for which there is no cheaper substitute, cheapest first. */
 export function undominated(choice: TypeChoice, state: number): readonly number[] {
   const known = choice.undominated.get(state) ?? findUndominated(choice, state);
   choice.undominated.set(state, known);
@@ -38,7 +38,7 @@ function findUndominated({ room, states, columns }: TypeChoice, state: number): 
   const most = new Float64Array(columns).fill(-1);
   for (const type of states.at(state).types) {
     if (room.get(type, PODS) < 1) continue;
-    // A type that has more of something than all before it need not be compared with each.
+    // A type with more of some resource than all before it has no substitute: skip the comparisons.
     let more = false;
     for (let column = 0; column < columns; column++) {
       if (room.get(type, column) <= floatAt(most, column)) continue;

@@ -1,20 +1,19 @@
 /**
- * Dual prices of a covering LP: buy, at least cost, fractions of types that together supply what is needed of each
- * resource. Its dual asks for a price per unit of each resource, as high as possible, such that no type is worth more
- * than it costs. Total need at such prices is a lower bound on every purchase that covers it (weak duality).
- *
- * Solved by the simplex method on the dual with a condensed tableau: there are few resources and many types.
+ * Dual prices of a covering LP: buy, at least cost, fractions of types that together cover the demand for each
+ * resource. The dual maximizes a price per unit of each resource such that no type is worth more than it costs. The
+ * demand valued at these prices is a lower bound on every purchase that covers it (weak duality). Solved by the simplex
+ * method on the dual with a condensed tableau: there are few resources and many types.
  */
 import { floatAt, intAt, Rows } from '../rows.ts';
 
-/** Far more than such small programs take. */
+/** Far more than such small programs need. */
 const MAX_PIVOTS = 500;
 const EPSILON = 1e-12;
-/** Makes up for rounding, so that the bound is never too high. */
+/** Compensates for rounding, so that the bound is never too high. */
 const SAFETY = 1 - 1e-9;
 
 export interface Covering {
-  /** Needed, by resource. */
+  /** By resource: the amount needed. */
   readonly demand: Float64Array;
   /** Row per type, column per resource. */
   readonly supply: Rows;
@@ -26,7 +25,7 @@ export interface DualPrices {
   /** By resource. */
   readonly duals: Float64Array;
   readonly bound: number;
-  /** By type: how many the fractional purchase buys. */
+  /** By type: number bought in the fractional solution. */
   readonly purchase: Float64Array;
 }
 
@@ -37,7 +36,7 @@ export function coveringDuals(problem: Covering): DualPrices {
   const duals = new Float64Array(demand.length);
   const purchase = new Float64Array(types);
   if (types === 0 || active.length === 0) return { duals, bound: 0, purchase };
-  // Maximise Σ y, subject to Σ supply/demand · y ≤ price, y ≥ 0: one y per needed resource, scaled by its need.
+  // Maximize Σ y, subject to Σ supply/demand · y ≤ price, y ≥ 0: one y per needed resource, scaled by its demand.
   const tableau = Rows.empty(types, active.length);
   let cell = 0;
   for (let type = 0; type < types; type++) {
@@ -48,14 +47,14 @@ export function coveringDuals(problem: Covering): DualPrices {
   }
   const right = price.slice();
   const objective = new Float64Array(active.length).fill(1);
-  // A variable that is not negative is a dual; -1 - n is the slack of type n.
+  // A value ≥ 0 is the index of a dual variable; -1 - n is the slack of type n.
   const entering = Int32Array.from(active.keys());
   const basic = new Int32Array(types).map((_, type) => -1 - type);
   for (let pivot = 0; pivot < MAX_PIVOTS; pivot++) {
     const column = steepest(objective);
     if (column < 0) break;
     const row = blockingRow(tableau, right, column);
-    // No type supplies this resource: the need cannot be covered at any price.
+    // No type supplies this resource, so no price covers the demand.
     if (row < 0) return { duals, bound: 0, purchase };
     pivotOn(tableau, right, objective, row, column);
     const leaving = intAt(basic, row);
@@ -73,7 +72,7 @@ export function coveringDuals(problem: Covering): DualPrices {
   return { duals, bound: scaleToFeasible(duals, problem), purchase };
 }
 
-/** The column that raises the objective most per unit, or -1 at the optimum. */
+/** The column that increases the objective most per unit, or -1 at the optimum. */
 function steepest(objective: Float64Array): number {
   let best = -1;
   let gain = EPSILON;
@@ -85,7 +84,7 @@ function steepest(objective: Float64Array): number {
   return best;
 }
 
-/** The row that stops the column from growing first, or -1 when none does. */
+/** The row that limits the column first, or -1 if none does. */
 function blockingRow(tableau: Rows, right: Float64Array, column: number): number {
   let blocking = -1;
   let least = Number.POSITIVE_INFINITY;
@@ -124,7 +123,7 @@ function subtractRow(cells: Float64Array, start: number, row: Float64Array, time
   for (let at = 0; at < row.length; at++) cells[start + at] = floatAt(cells, start + at) - times * floatAt(row, at);
 }
 
-/** Scales the duals until no type is worth more than it costs, whatever rounding did, and returns their bound. */
+/** Scales the duals until no type is worth more than it costs, despite rounding, and returns their bound. */
 function scaleToFeasible(duals: Float64Array, { demand, supply, price }: Covering): number {
   let worst = 1;
   for (let type = 0; type < price.length; type++) {

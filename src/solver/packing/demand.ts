@@ -1,4 +1,4 @@
-/** What one pool is asked to hold, as numbers: rows of the items, limits per node, and what each pod is worth. */
+/** What one pool must hold, as numbers: rows of the items, limits per node, and the value of each pod. */
 import type { CompiledPool } from '../model/compiledPool.ts';
 import type { StateTable } from '../model/stateTable.ts';
 import { addRow, floatAt, itemAt, Rows } from '../rows.ts';
@@ -15,18 +15,20 @@ export interface Demand {
   readonly choice: TypeChoice;
   readonly options: PackingOptions;
   readonly items: readonly Item[];
-  /** Row per item: what one pod asks for. */
+  /** Row per item: requests of one pod. */
   readonly rows: Rows;
-  /** By item: the state of a node that holds nothing else. */
+  /** By item: state of a node that holds only this item. */
   readonly stateOf: Int32Array;
   readonly host: HostRules;
-  /** By item: what a pod is worth at the dual prices. */
+  /** By item: value of a pod at the dual prices. */
   readonly value: Float64Array;
   /** By resource. */
   readonly duals: Float64Array;
-  /** What a node is worth beside its room: above 0 where limits per node force more nodes than the resources need. */
+  /**
+   * Value of a node in addition to its room: above 0 where limits per node force more nodes than the resources need.
+   */
   readonly nodeDual: number;
-  /** No plan costs less, nodes' extra cost included, even if pods could be cut. */
+  /** Lower bound on every plan, extra cost per node included, even if pods could be split. */
   readonly fractionalBound: number;
   /** Instance types worth filling for a node in a state. */
   candidates(state: number): Int32Array;
@@ -53,7 +55,7 @@ export function demandOf(
   const nodeDual = floatAt(all, columns);
   const value = new Float64Array(items.length);
   for (let item = 0; item < items.length; item++) {
-    // Even a pod that asks for nothing must be worth carrying.
+    // A pod without requests must have a value too, or it would never be packed.
     value[item] = rows.valueOf(item, duals) + nodeDual * floatAt(host.share, item) + 1e-9;
   }
   const candidatesByState: (Int32Array | undefined)[] = [];
@@ -75,8 +77,8 @@ export function demandOf(
 }
 
 /**
- * What the nodes cost at least that pods force by standing apart: each pod that it is shared by pays its share of the
- * cheapest node that holds it.
+ * Least cost of the nodes forced by pods that must run apart: each pod pays its share of the cheapest node that holds
+ * it.
  */
 export function forcedCost(items: readonly Item[], { nodesForced, share }: HostRules, choice: TypeChoice): number {
   let cost = 0;
@@ -92,24 +94,24 @@ export function forcedCost(items: readonly Item[], { nodesForced, share }: HostR
   return cost;
 }
 
-/** How many pods of each item there are. */
+/** Number of pods of each item. */
 export function countsOf({ items }: Demand): Int32Array {
   const counts = new Int32Array(items.length);
   for (let item = 0; item < counts.length; item++) counts[item] = itemAt(items, item).count;
   return counts;
 }
 
-/** What the bin costs above the worth of its pods at the dual prices: never less than 0, but for rounding. */
+/** Cost of the bin beyond the value of its pods at the dual prices; at least 0, except for rounding. */
 export function wasteOf({ value, options }: Demand, { price, items, counts }: Bin): number {
   let waste = price + options.nodeOverheadCost;
   for (let at = 0; at < items.length; at++) waste -= floatAt(value, itemAt(items, at)) * itemAt(counts, at);
   return waste;
 }
 
-/** Up to so many items are put in order one by one: that is done before a sort has called its comparison at all. */
+/** Up to this many items, insertion sort is faster than calling `sort`. */
 const FEW = 40;
 
-/** Items by value, most valuable first; ties in their own order. */
+/** Items by value, most valuable first; ties keep their order. */
 export function orderByValue(items: Iterable<number>, value: Float64Array): Int32Array {
   const order = Int32Array.from(items);
   if (order.length > FEW) {
@@ -130,7 +132,7 @@ export function orderByValue(items: Iterable<number>, value: Float64Array): Int3
   return order;
 }
 
-/** The covering LP of the items: every resource in sum, and the nodes that limits per node force. */
+/** The covering LP of the items: the sum of each resource, and the nodes forced by limits per node. */
 export function coveringOf(
   choice: TypeChoice,
   items: readonly Item[],
@@ -139,8 +141,8 @@ export function coveringOf(
 ): Covering {
   const { room, columns, states } = choice;
   const demand = new Float64Array(columns + 1);
-  // By type: the cheapest price that any of the items could pay. A type that another stands in for at no higher price is
-  // in no cheapest purchase.
+  // By type: the cheapest price that any item could pay. A type with a substitute at no higher price is in no cheapest
+  // purchase.
   const best: number[] = [];
   const seen = new Set<number>();
   for (const { podClass, count, state } of items) {

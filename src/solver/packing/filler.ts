@@ -1,6 +1,7 @@
 /**
- * Fills one node so that its resources run out together: from the pods that want more processor than its shape, or from
- * the others, whichever brings what is left of it back into shape. The cheapest type that holds the result is bought.
+ * Fills one node so that its resources run out together: takes the next pod from those that want more cpu than the
+ * node's shape, or from the others, whichever brings the remaining room back into shape. Then buys the cheapest type
+ * that holds the result.
  */
 import { NO_STATE } from '../model/stateTable.ts';
 import * as columnsOf from '../model/resourceTable.ts';
@@ -10,7 +11,7 @@ import type { Demand } from './demand.ts';
 import { HostTally } from './hostTally.ts';
 import { nextFitting, type Opening, type Queue } from './queue.ts';
 
-/** Read once: an imported binding is looked up each time, and these stand in the innermost loop. */
+/** Copied to locals, because reading an imported binding in the innermost loop is slow. */
 const { CPU, MEMORY, PODS } = columnsOf;
 
 export class Filler {
@@ -19,16 +20,21 @@ export class Filler {
   private readonly free: Float64Array;
   private readonly taken: Int32Array;
   private readonly opening: Opening = { cpu: 0, memory: 0, forCpu: true, cpuRoom: 0, memoryRoom: 0 };
-  /** Different items that it holds, in the order in which they came. A list that is emptied would be allocated anew. */
+  /**
+   * Distinct items on the node, in order of arrival. A fixed buffer, because an emptied list would be allocated again.
+   */
   private readonly picks: Int32Array;
   private picked = 0;
-  /** By state: at which narrowing of the node it was last compared with the node's, and whether they share the type. */
+  /**
+   * By state: the narrowing of the node at which it was last compared with the node's state, and whether they share the
+   * type.
+   */
   private readonly comparedAt: number[] = [];
   private readonly isCompatible: boolean[] = [];
   private narrowing = 0;
   private state = NO_STATE;
   private type = -1;
-  /** Of the last filling: its worth at dual prices, its price as bought, and its load. */
+  /** Results of the last filling: its value at dual prices, its purchase price, and its load. */
   value = 0;
   price = 0;
   readonly used: Float64Array;
@@ -43,9 +49,9 @@ export class Filler {
   }
 
   /**
-   * Fills a node of the type, `seed` first. `left` is how many pods of each item wait, `start` the state that the node
-   * begins in. Returns whether the seed goes onto the type; `value`, `price` and `used` then describe the filling, and
-   * `bin` keeps it.
+   * Fills a node of the type, starting with `seed`. `left`: waiting pods of each item; `start`: initial state of the
+   * node. Returns whether the seed fits on the type; then `value`, `price` and `used` describe the filling, and `bin`
+   * returns it.
    */
   fill(
     type: number,
@@ -73,7 +79,7 @@ export class Filler {
     opening.memoryRoom = room.get(type, MEMORY);
     const { items } = queue;
     const end = items.length;
-    // Two walks over one list: pods that want more processor than the node's shape, and the others.
+    // Two cursors over one list: pods that want more cpu than the node's shape, and the others.
     let nextCpu = queue.start;
     let nextMemory = queue.start;
     while (floatAt(free, PODS) >= 1 && (nextCpu < end || nextMemory < end)) {
@@ -87,7 +93,7 @@ export class Filler {
       if (opening.forCpu) nextCpu = at;
       else nextMemory = at;
     }
-    // What was free at first, less what is now: whole numbers, so that the difference is the exact sum of the pods.
+    // Room at the start minus room now: both are whole numbers, so the difference is the exact sum of the pods.
     for (let column = 0; column < used.length; column++) used[column] = floatAt(used, column) - floatAt(free, column);
     this.type = choice.cheapestHolding(this.state, used, this.tally.ports, limitLeft);
     if (this.type < 0) return false;
@@ -111,7 +117,7 @@ export class Filler {
     return true;
   }
 
-  /** Whether the item may join, when processor, memory and the number of pods suffice. Narrows nothing yet. */
+  /** Whether the item may be added, given that cpu, memory and the number of pods suffice. Does not narrow the node. */
   private admits(item: number, type: number): boolean {
     const { states, stateOf, host, rows } = this.demand;
     const own = intAt(stateOf, item);
@@ -145,7 +151,7 @@ export class Filler {
     rows.addTo(this.free, item, -1);
   }
 
-  /** The last filling, to keep. */
+  /** The last filling as a bin. */
   bin(limitLeft: Float64Array | undefined): Bin {
     const { demand, picks, picked, taken, state, type, price } = this;
     const used = this.used.slice();

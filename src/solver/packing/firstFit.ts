@@ -1,6 +1,6 @@
 /**
- * Plain first-fit-decreasing, blind to prices until the end: one of the starts, so that no plan is ever dearer. A node
- * stays open for every type that could still hold it.
+ * Plain first-fit-decreasing, which ignores prices until the end. It is one of the starts, so that no plan is dearer
+ * than it. A node stays open for every type that can still hold it.
  */
 import type { HostPort } from '../../pods/hostPorts.ts';
 import { addRow, floatAt, intAt, itemAt } from '../rows.ts';
@@ -15,11 +15,11 @@ interface OpenNode {
   readonly counts: number[];
   readonly used: Float64Array;
   readonly tally: HostTally;
-  /** What it counts against the limits as it stands. */
+  /** What it currently adds to the usage of the limits. */
   limitNeed: Float64Array | undefined;
 }
 
-/** Takes from `left` what finds a place, in `order`, and from the limits what it counts. */
+/** Takes placed pods from `left`, in `order`, and subtracts their nodes from the limits. */
 export function firstFit(
   demand: Demand,
   order: Iterable<number>,
@@ -107,7 +107,7 @@ function holds(
     : choice.cheapestHolding(state, load, ports, budget) >= 0;
 }
 
-/** The largest number of pods up to `most` that is held, when one is: doubling, then bisection. */
+/** The largest number of pods up to `most` that fits, given that one does: doubling, then bisection. */
 function mostHeld(
   choice: TypeChoice,
   state: number,
@@ -138,7 +138,7 @@ function mostHeld(
 }
 
 function buy({ choice, states }: Demand, { state, items, counts, used, tally, limitNeed }: OpenNode): Bin | undefined {
-  // Within limits the type that was last found to be within them.
+  // With limits, reuse the type that was last found to be within them.
   const type = choice.cheapestHolding(state, used, tally.ports, limitNeed);
   if (type < 0) return undefined;
   return {

@@ -1,7 +1,7 @@
 /**
- * A start for pods that must stand apart, when they force more nodes than the resources need. Each gets the cheapest node
- * that holds it, and that is filled before anything larger is bought: large nodes would take the pods that small ones,
- * which must be bought anyway, have room for.
+ * Start for pods that must run apart, when they force more nodes than the resources need. Each gets the cheapest node
+ * that holds it, and these nodes are filled before larger ones are bought: otherwise large nodes take pods for which
+ * the small, forced nodes have room.
  */
 import { floatAt, intAt, itemAt } from '../rows.ts';
 import { repeats, type Bin, type Plan } from './bin.ts';
@@ -10,10 +10,12 @@ import { Filler } from './filler.ts';
 import { Greedy } from './greedy.ts';
 import { queueOf } from './queue.ts';
 
-/** Share of all pods, by worth, that the forced nodes must hold: with less, large nodes do better. */
+/** Minimum share of all pods, by value, that the forced nodes must hold: below it, large nodes do better. */
 const MOSTLY_FORCED = 0.25;
 
-/** `undefined` where limits per node force no more nodes than the resources do, or those nodes hold little. */
+/**
+ * `undefined` where limits per node force no more nodes than the resources do, or where the forced nodes hold little.
+ */
 export function packForcedFirst(demand: Demand): Plan | undefined {
   if (demand.nodeDual <= 0) return undefined;
   const { items, host, choice, value } = demand;
@@ -22,7 +24,7 @@ export function packForcedFirst(demand: Demand): Plan | undefined {
   const isForcing = (item: number): boolean => floatAt(host.share, item) > 0;
   const forcing = order.filter(isForcing);
   const others = order.filter((item) => !isForcing(item));
-  // What stands apart comes last in the queue: hardly ever may a second one join.
+  // Pods that must run apart go to the end of the queue: a second one hardly ever fits on a node.
   const queued = new Int32Array(order.length);
   queued.set(others);
   queued.set(forcing, others.length);

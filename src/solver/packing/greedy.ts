@@ -1,6 +1,6 @@
 /**
- * Greedy packing by value: opens one node after the other, each for the most valuable pod that waits, each of the
- * instance type that carries most value per dollar.
+ * Greedy packing by value: opens nodes one by one, each for the most valuable waiting pod, with the instance type that
+ * holds the most value per dollar.
  */
 import * as columnsOf from '../model/resourceTable.ts';
 import { addRow, floatAt, intAt, isWithin, itemAt } from '../rows.ts';
@@ -9,20 +9,20 @@ import { wasteOf, type Demand } from './demand.ts';
 import { Filler } from './filler.ts';
 import { queueOf, type Queue } from './queue.ts';
 
-/** Read once, as in the filler. */
+/** Copied to locals, as in the filler. */
 const { CPU, MEMORY, PODS } = columnsOf;
-/** What a node may be worth less, per e-fold of imbalance, to keep the rest in proportion. */
+/** Value that a node may lose, per e-fold of imbalance, to keep the waiting pods in proportion. */
 const IMBALANCE = 0.02;
-/** Nodes between two looks at every promising type, and how many types are tried in between. */
+/** Nodes between two comparisons of all promising types, and the number of types tried in between. */
 const FULL_LOOK = 8;
 const FAVOURITES = 5;
-/** A share of its price. */
+/** As a share of its price. */
 const HARDLY_BEATEN = 0.999;
 
 export class Greedy {
   private readonly demand: Demand;
   private readonly filler: Filler;
-  /** By state: the types that did best when all were tried. */
+  /** By state: the best types when all were last tried. */
   private readonly favourites: (Int32Array | undefined)[] = [];
   private opened = 0;
   private cpuLeft = 0;
@@ -35,8 +35,8 @@ export class Greedy {
   }
 
   /**
-   * Takes from `left` what finds a place, and from the limits what it counts. Gives up, with pods left, once its nodes
-   * cost more than `mostWaste` above the worth of their pods: the others cannot make up for that.
+   * Takes placed pods from `left`, and their nodes from the limits. Stops early, with pods left, once the nodes cost
+   * `mostWaste` more than the value of their pods: the rest cannot make up for that.
    */
   pack(
     order: Int32Array,
@@ -80,7 +80,7 @@ export class Greedy {
         waste += wasteOf(this.demand, best);
       }
       if (waste > mostWaste) break;
-      // Every filling walks over the list: items that are used up need not be in it.
+      // Every filling walks the list, so used-up items are removed now and then.
       if (gone * 2 > items.length) {
         const rest = items.filter((item) => intAt(left, item) > 0);
         queue = queueOf(rest, this.demand);
@@ -100,11 +100,11 @@ export class Greedy {
     const { demand, filler } = this;
     const { choice } = demand;
     const state = intAt(demand.stateOf, seed);
-    // Where limits are used up most seeds end here.
+    // When limits are used up, most seeds stop here.
     if (limitLeft !== undefined && this.alone(seed, limitLeft) === undefined) return undefined;
     const all = demand.candidates(state);
     const favourites = this.favourites[state];
-    // Every few nodes all types are tried again: what suits changes with what waits.
+    // Every few nodes all types are tried again: the best types change with the waiting pods.
     this.opened += 1;
     const few = favourites !== undefined && this.opened % FULL_LOOK !== 0;
     const tried = few ? favourites : all;
@@ -123,7 +123,7 @@ export class Greedy {
       const worth = filler.value / (filler.price + demand.options.nodeOverheadCost + 1e-12);
       const score = worth * (1 - IMBALANCE * this.imbalance(filler.used));
       if (scores !== undefined) scores[at] = score;
-      // A filling that takes every pod that waits: other types that hold it would be filled in the same way.
+      // Takes every waiting pod: any other type that holds them would be filled in the same way.
       if (whole === undefined && floatAt(filler.used, PODS) === this.podsLeft) {
         whole = filler.bin(limitLeft);
         wholeScore = score;
@@ -132,7 +132,7 @@ export class Greedy {
       if (best !== undefined && isNear ? filler.price >= best.price : score <= bestScore) continue;
       best = filler.bin(limitLeft);
       bestScore = score;
-      // No filling is worth more than it costs: one that comes so near cannot be beaten by much.
+      // No filling is worth more than its price, so one this close cannot be beaten by much.
       if (score >= HARDLY_BEATEN) break;
     }
     if (scores !== undefined) this.favourites[state] = favouritesOf(all, scores);
@@ -161,14 +161,14 @@ export class Greedy {
     }
   }
 
-  /** How far the node's mix is from the mix of what waits: taking one side first leaves a lopsided rest. */
+  /** Distance of the node's resource mix from that of the waiting pods: a one-sided choice leaves a lopsided rest. */
   private imbalance(used: Float64Array): number {
     const own = (floatAt(used, MEMORY) + 1) / (floatAt(used, CPU) + 1);
     const waiting = (this.memoryLeft + 1) / (this.cpuLeft + 1);
     return Math.abs(Math.log(own / waiting));
   }
 
-  /** A node for one pod, of any type: the promising types do not hold it, or not within the limits. */
+  /** A node of any type for one pod, when no promising type holds it within the limits. */
   private alone(seed: number, limitLeft: Float64Array | undefined): Bin | undefined {
     const { choice, items, states } = this.demand;
     const { podClass, state } = itemAt(items, seed);
@@ -181,7 +181,7 @@ export class Greedy {
   }
 }
 
-/** The types with the best scores, best first; ties in their own order. */
+/** The types with the best scores, best first; ties keep their order. */
 function favouritesOf(types: Int32Array, scores: Float64Array): Int32Array {
   const best = new Int32Array(FAVOURITES);
   let count = 0;

@@ -1,6 +1,6 @@
 /**
- * Limits per node ("at most n pods that this counter counts") of all items, as flat lists. Counters that limit none of
- * the items are left out.
+ * Limits per node ("at most n pods that this counter counts") of all items, as flat lists. Counters that limit no item
+ * are left out.
  */
 import { UNLIMITED } from '../model/hostCounts.ts';
 import { floatAt, intAt } from '../rows.ts';
@@ -9,24 +9,24 @@ import type { Item } from './item.ts';
 export interface HostRules {
   /** One more than the largest counter. */
   readonly counters: number;
-  /** By item: 1 when it has no limits per node and no ports, so that nothing has to be looked up. */
+  /** By item: 1 when it has no limits per node and no ports, so that lookups can be skipped. */
   readonly plain: Uint8Array;
-  /** By item: 1 when its pods ask for ports of the node. */
+  /** By item: 1 when its pods use host ports. */
   readonly hasPorts: Uint8Array;
-  /** The item's part of `adds` and `ownMax` begins here and ends where the next item's begins. */
+  /** The item's range of `adds` and `ownMax` starts here and ends at the next item's start. */
   readonly addStart: Int32Array;
-  /** Counters that count the item, and the most that it allows of each itself, itself included. */
+  /** Counters that count the item, and the limit that it sets for each of them, itself included. */
   readonly adds: Int32Array;
   readonly ownMax: Int32Array;
-  /** In the same way: the item's limits. */
+  /** The item's limits, with ranges in the same way. */
   readonly limitStart: Int32Array;
   readonly limitCounter: Int32Array;
   readonly limitMax: Int32Array;
-  /** What the limit means for pods that come later. */
+  /** The limit for pods added later. */
   readonly othersMax: Int32Array;
-  /** Least number of nodes that the limits force: by the counter that needs most. */
+  /** Least number of nodes that the limits force: the maximum over all counters. */
   readonly nodesForced: number;
-  /** By item: the share of such a node that one pod of it needs. */
+  /** By item: the share of a forced node that one pod needs. */
   readonly share: Float64Array;
 }
 
@@ -96,7 +96,7 @@ function addsOf(items: readonly Item[], { counters, limitStart, limitCounter, li
   return { plain, hasPorts, addStart, adds: Int32Array.from(adds), ownMax: Int32Array.from(ownMax) };
 }
 
-/** Pods that a counter counts and that limit themselves by it need at least their number over the loosest limit. */
+/** Pods that a counter both counts and limits need at least (their number ÷ the loosest limit) nodes. */
 function forcedNodes(
   items: readonly Item[],
   counters: number,

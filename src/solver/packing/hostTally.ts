@@ -1,5 +1,5 @@
 /**
- * What one node holds so far, in the terms of limits per node. Reused for every node that is filled: `clear` resets only
+ * Current contents of one node, in terms of limits per node. Reused for every node that is filled: `clear` resets only
  * what was touched.
  */
 import { hostPortsClash, type HostPort } from '../../pods/hostPorts.ts';
@@ -14,7 +14,7 @@ export class HostTally {
   private readonly rules: HostRules;
   private readonly count: Int32Array;
   private readonly limit: Int32Array;
-  /** Counters to reset, up to `touches`. A list that is emptied would be allocated anew. */
+  /** Counters to reset, up to `touches`. A fixed buffer, because an emptied list would be allocated again. */
   private readonly touched: number[] = [];
   private touches = 0;
 
@@ -78,7 +78,7 @@ export class HostTally {
   }
 }
 
-/** Apart from its caller: a closure would cost an allocation with every call. */
+/** A separate function: a closure would be allocated on every call. */
 function clash(ports: readonly HostPort[], taken: readonly HostPort[]): boolean {
   return taken.some((other) => ports.some((port) => hostPortsClash(port, other)));
 }

@@ -1,7 +1,7 @@
 /**
- * Ruin and recreate: takes a few bins out of a plan, the least efficient first, packs their pods again with slightly
- * different values, and keeps the result when it is no dearer. Random, but from a seed: the same input has the same
- * answer. Bounded by rounds, and by time where a clock is given.
+ * Ruin and recreate: removes a few bins from a plan, the least efficient first, packs their pods again with slightly
+ * changed values, and keeps the result when it is no dearer. Random with a fixed seed: the same input has the same
+ * answer. Limited by rounds, and by time where a clock is given.
  */
 import { addRow, floatAt, intAt, itemAt } from '../rows.ts';
 import { planCost, type Bin, type Plan } from './bin.ts';
@@ -15,20 +15,23 @@ export interface SearchBudget {
 }
 
 const MAX_RUINED = 6;
-/** Of so many bins the most wasteful is taken: nearly all that is saved comes from the fifth of rounds that ruin most waste. */
+/**
+ * Of this many random bins the most wasteful is removed: nearly all savings come from the fifth of rounds that remove
+ * most waste.
+ */
 const CONTESTANTS = 8;
-/** Of so many bins that are taken one is any bin. */
+/** One removed bin in this many is chosen at random. */
 const ANY_OF = 4;
-/** Rounds without a cheaper plan before the search gives up. */
+/** Rounds without improvement before the search stops. */
 const PATIENCE = 100;
 const PATIENCE_PER_BIN = 20;
-/** What sums of worths may be off by. */
+/** Tolerance for sums of values. */
 const ROUNDING = 1e-6;
-/** Between looks at the clock. */
+/** Rounds between checks of the clock. */
 const CLOCK_STRIDE = 16;
 
 export class Improver {
-  /** Rounds that were made, over all plans. */
+  /** Rounds made, over all plans. */
   rounds = 0;
   private readonly budget: SearchBudget;
 
@@ -36,7 +39,7 @@ export class Improver {
     this.budget = budget;
   }
 
-  /** `limitLeft`: what the plan leaves of the limits; changed with it. */
+  /** `limitLeft`: what the plan leaves of the limits; updated with the plan. */
   improve(demand: Demand, plan: Plan, limitLeft: Float64Array | undefined): Plan {
     const bins = [...plan.bins];
     if (bins.length === 0) return plan;
@@ -45,7 +48,7 @@ export class Improver {
     const value = demand.value.slice();
     const left = new Int32Array(demand.items.length);
     const overhead = demand.options.nodeOverheadCost;
-    /** By bin: what it costs above the worth of its pods. */
+    /** By bin: its cost beyond the value of its pods. */
     const waste = bins.map((bin) => wasteOf(demand, bin));
     const patience = PATIENCE + PATIENCE_PER_BIN * bins.length;
     for (let round = 0, stale = 0; round < this.budget.rounds && stale < patience; round++, stale++) {
@@ -72,7 +75,7 @@ export class Improver {
       if (!isComplete || now > cost + 1e-12) continue;
       if (now < cost - 1e-9) stale = 0;
       if (budget) limitLeft?.set(budget);
-      // From the back, so that places stay valid.
+      // From the back, so that indexes stay valid.
       for (const at of [...ruined].sort((one, other) => other - one)) {
         bins[at] = itemAt(bins, bins.length - 1);
         bins.pop();
@@ -93,7 +96,7 @@ export class Improver {
   }
 }
 
-/** Its pods wait again; `items` lists each item that waits once. */
+/** Returns its pods to `left`; `items` lists each waiting item once. */
 function takeOut(bin: Bin, left: Int32Array, items: number[]): void {
   for (let at = 0; at < bin.items.length; at++) {
     const item = itemAt(bin.items, at);
@@ -102,7 +105,9 @@ function takeOut(bin: Bin, left: Int32Array, items: number[]): void {
   }
 }
 
-/** Bins by number: the most wasteful of a few, again and again, and some at random. More bins rather than fewer. */
+/**
+ * Indexes of bins to remove: repeatedly the most wasteful of a few, and some at random. Favours more bins over fewer.
+ */
 function pickRuined(waste: readonly number[], random: () => number): Set<number> {
   const bins = waste.length;
   const chosen = new Set<number>();

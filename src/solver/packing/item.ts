@@ -1,10 +1,10 @@
 import type { PodClass, Variant } from '../model/podClass.ts';
 
-/** One kind of item to pack: pods of one class with the same wishes, pool and domains, and how many there are. */
+/** Pods to pack: those of one class with the same preferences, pool and domains, and how many there are. */
 export interface Item {
   readonly podClass: PodClass;
   readonly variant: Variant;
-  /** What a node that holds such a pod may still become, if it holds nothing else. */
+  /** State of a node that holds only such pods. */
   readonly state: number;
   count: number;
 }

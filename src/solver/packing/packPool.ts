@@ -1,4 +1,4 @@
-/** One pool's plan: several starts, of which the cheapest is improved and kept. */
+/** One pool's plan: tries several starts and improves the cheapest. */
 import { intAt, itemAt } from '../rows.ts';
 import { planCost, type Plan } from './bin.ts';
 import { countsOf, orderByValue, type Demand } from './demand.ts';
@@ -8,7 +8,7 @@ import { Greedy } from './greedy.ts';
 import type { Improver } from './improve.ts';
 import { patternPlan } from './patterns.ts';
 
-/** So near the bound that looking for patterns does not pay. */
+/** Within this factor of the bound, pattern search does not pay. */
 const GOOD_ENOUGH = 1.002;
 
 export function packPool(demand: Demand, limitLeft: Float64Array | undefined, improver: Improver): Plan {
@@ -30,7 +30,7 @@ interface Start {
   readonly limitLeft: Float64Array | undefined;
 }
 
-/** Without limits: by value, or in a way that suits the demand better. */
+/** Without limits: by value, or by a method that suits the demand better. */
 function bestStart(demand: Demand): Start {
   const forced = packForcedFirst(demand);
   if (forced?.left.every((count) => count === 0) === true) return { plan: forced, limitLeft: undefined };
@@ -60,7 +60,7 @@ function startBlind(demand: Demand, limits: Float64Array | undefined): Start {
   return { plan: firstFit(demand, order, countsOf(demand), limitLeft), limitLeft };
 }
 
-/** Negative when `one` leaves less: fewer pods of the highest priority, then of the next. */
+/** Negative when `one` leaves fewer pods of the highest priority at which they differ. */
 function compareLeft({ items }: Demand, one: Int32Array, other: Int32Array): number {
   const byTier = new Map<number, number>();
   items.forEach(({ podClass: { shape } }, item) => {
@@ -71,7 +71,7 @@ function compareLeft({ items }: Demand, one: Int32Array, other: Int32Array): num
   return tiers.find(([, difference]) => difference !== 0)?.[1] ?? 0;
 }
 
-/** The mix of patterns with its rest packed greedily. */
+/** The mix of patterns, with the rest packed greedily. */
 function fromPatterns(demand: Demand, other: Plan): Plan | undefined {
   if (planCost(other, demand.options.nodeOverheadCost) <= demand.fractionalBound * GOOD_ENOUGH) return undefined;
   const patterns = patternPlan(demand);
@@ -85,7 +85,7 @@ function fromPatterns(demand: Demand, other: Plan): Plan | undefined {
   return left.every((count) => count === 0) ? plan : undefined;
 }
 
-/** When not everything fits into the limits, pods of higher priority go first. */
+/** When limits cannot hold everything, packs pods of higher priority first. */
 function byPriority(demand: Demand, tiers: readonly number[], limits: Float64Array): Start {
   const limitLeft = limits.slice();
   const greedy = new Greedy(demand);

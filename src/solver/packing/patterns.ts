@@ -1,7 +1,7 @@
 /**
- * Cutting-stock by column generation (Gilmore and Gomory), for few kinds of items and many of each. A pattern is one
- * whole filling of a node; the master LP mixes patterns, and an exact knapsack finds patterns that would improve the
- * mix. Rounded down the mix is most of a plan; its dual prices give a lower bound that knows that pods cannot be cut.
+ * Cutting-stock by column generation (Gilmore and Gomory), for few kinds of items with many pods each. A pattern is one
+ * complete filling of a node; the master LP mixes patterns, and an exact knapsack finds patterns that improve the mix.
+ * Rounded down, the mix is most of a plan; its dual prices give a lower bound that respects that pods cannot be split.
  */
 import { PODS } from '../model/resourceTable.ts';
 import { floatAt, intAt, itemAt, Rows } from '../rows.ts';
@@ -12,24 +12,24 @@ import { countsOf, type Demand } from './demand.ts';
 
 export const MAX_PATTERN_ITEMS = 5;
 const MAX_ROUNDS = 60;
-/** Partial fillings looked at per type and round. Beyond that nothing is claimed. */
+/** Partial fillings examined per type and round. Beyond that there is no result. */
 const MAX_STEPS = 60_000;
 const EPSILON = 1e-7;
 
 interface PatternPlan {
-  /** The mix rounded down to whole nodes; the pods that it leaves are packed otherwise. */
+  /** The mix, rounded down to whole nodes; the remaining pods are packed in another way. */
   readonly bins: readonly Bin[];
-  /** No plan is cheaper. */
+  /** Lower bound on the price of every plan. */
   readonly bound: number;
 }
 
 interface Pattern {
   readonly type: number;
-  /** Pods by item. */
+  /** Number of pods by item. */
   readonly counts: readonly number[];
 }
 
-/** `undefined` where there are too many items, or they are bound by more than resources. */
+/** `undefined` with too many items, or with items restricted by more than resources. */
 export function patternPlan(demand: Demand): PatternPlan | undefined {
   const { items, stateOf, host, states, options, choice } = demand;
   const state = stateOf[0];
@@ -59,7 +59,7 @@ export function patternPlan(demand: Demand): PatternPlan | undefined {
       worst = Math.max(worst, ratio);
       if (ratio > 1 + EPSILON) patterns.push({ type, counts: found.counts });
     }
-    // Duals divided by the worst excess are feasible for every filling there is: Farley's bound.
+    // Duals divided by the largest excess are feasible for every filling: Farley's bound.
     const total = need.reduce((sum, count, item) => sum + count * floatAt(duals, item), 0);
     bound = Math.max(bound, (total / worst) * (1 - 1e-9));
     if (patterns.length === before) return { bound, bins: roundDown(demand, state, patterns, purchase) };
@@ -67,7 +67,7 @@ export function patternPlan(demand: Demand): PatternPlan | undefined {
   return { bound, bins: [] };
 }
 
-/** As many pods of one item as the cheapest type that holds any of them takes. */
+/** As many pods of one item as fit on the cheapest type that holds any. */
 function startingPattern({ rows, choice, items }: Demand, types: readonly number[], item: number): Pattern[] {
   const row = rows.row(item);
   for (const type of types) {
@@ -77,7 +77,7 @@ function startingPattern({ rows, choice, items }: Demand, types: readonly number
   return [];
 }
 
-/** The most valuable filling of a type (exact knapsack by branch and bound); `undefined` when that takes too long. */
+/** The most valuable filling of a type (exact knapsack by branch and bound); `undefined` when it takes too long. */
 function bestFilling(
   demand: Demand,
   type: number,
@@ -99,7 +99,7 @@ function bestFilling(
     if (value > best.value) best = { value, counts: [...counts] };
     const item = order[at];
     if (item === undefined) return true;
-    // What is left of the node, at the dual prices, turned into the best that can still come.
+    // Upper bound on what can still be added: the remaining room at the dual prices.
     const rest = 1e-9 * free.get(0, PODS) + free.valueOf(0, duals);
     if (isPriced && value + rest * density(item) <= best.value * (1 + 1e-12)) return true;
     const most = free.timesHeld(0, rows.row(item), itemAt(items, item).count);

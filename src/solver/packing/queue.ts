@@ -1,6 +1,6 @@
 /**
- * Items in packing order, most valuable first. It knows how little the items from every place on, and those of every
- * stretch of places, ask for, so that a node that is nearly full is not offered to all of them.
+ * Items in packing order, most valuable first. Keeps the smallest requests from every index on, and per stretch, so
+ * that a nearly full node is not compared with all items.
  */
 import * as columnsOf from '../model/resourceTable.ts';
 import { floatAt, intAt } from '../rows.ts';
@@ -8,28 +8,28 @@ import type { Demand } from './demand.ts';
 
 /** Read once: an imported binding is looked up each time. */
 const { CPU, MEMORY } = columnsOf;
-/** Places in a stretch: a power of two. */
+/** Items per stretch: a power of two. */
 const STRETCH = 16;
-/** Numbers by place: processor and memory of its item, and the least of each from there on. */
+/** Numbers per index: cpu and memory of its item, and the least of each from there on. */
 const WIDTH = 4;
 
 export interface Queue {
   readonly items: Int32Array;
-  /** Items before this place are used up. */
+  /** Items before this index are used up. */
   start: number;
-  /** `WIDTH` numbers for every place. */
+  /** `WIDTH` numbers per index. */
   readonly asked: Float64Array;
-  /** By stretch: the least processor and the least memory that any of its items asks for. */
+  /** By stretch: the least cpu and the least memory that any of its items requests. */
   readonly stretches: Float64Array;
 }
 
-/** What a node has left, in all and of its shape. */
+/** A node's remaining room and its shape. */
 export interface Opening {
   cpu: number;
   memory: number;
-  /** Looks for items that ask for more processor, in proportion, than the node has of it; or for the others. */
+  /** Searches for items that request more cpu than memory, relative to the node; or for the others. */
   forCpu: boolean;
-  /** Of the node when it was empty. */
+  /** Cpu of the empty node. */
   cpuRoom: number;
   memoryRoom: number;
 }
@@ -59,8 +59,9 @@ export function queueOf(items: Int32Array, { rows }: Demand): Queue {
 }
 
 /**
- * The first place from `from` on whose item has pods left that fit the opening; the end of the queue when there is none.
- * The innermost loop of packing: it reads its lists itself, since a call costs more than the rest until V8 has compiled it.
+ * The first index from `from` on whose item has pods left that fit the opening; the end of the queue if there is none.
+ * This is the innermost loop of packing, so it reads the lists itself: until V8 has optimized it, a call costs more
+ * than the rest of the loop.
  */
 export function nextFitting(
   { items, asked, stretches }: Queue,

@@ -1,4 +1,4 @@
-/** Reserved capacity is paid for already: it is filled before anything is bought, as long as a filling saves money. */
+/** Reserved capacity is already paid for: it is filled before anything is bought, as long as a filling saves money. */
 import { Labels } from '../../api/labels.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
@@ -11,7 +11,7 @@ import { queueOf, type Queue } from './queue.ts';
 
 const RESERVED = Requirements.of(Requirement.of(Labels.capacityType, 'In', ['reserved']));
 
-/** Takes what it fills from `units` (instances left by name of reservation), `left` (pods by item) and `limitLeft`. */
+/** Takes placed pods and nodes from `units` (instances left by reservation), `left` (pods by item) and `limitLeft`. */
 export function fillReserved(
   demand: Demand,
   units: Map<string, number>,
@@ -21,7 +21,7 @@ export function fillReserved(
   const { pool, states } = demand;
   let offerings = pool.offerings.filter(({ reservation }) => reservation >= 0);
   const reserved = states.requirementId(RESERVED);
-  // Pods that need reserved capacity have the first claim; they get it when the whole plan is made.
+  // Pods that require reserved capacity come first; they get it after the whole plan is made.
   const isNeeded = demand.stateOf.some((state) => states.narrow(state, reserved) === state);
   if (offerings.length === 0 || isNeeded) return [];
   const filler = new Filler(demand);
@@ -30,7 +30,7 @@ export function fillReserved(
   for (;;) {
     let best: Bin | undefined;
     let mostSaved = 0;
-    // Pods, units and limits only shrink: an offering that takes no pod now never will.
+    // Pods, units and limits only shrink, so an offering that takes no pod now never will.
     const open: CompiledOffering[] = [];
     for (const each of offerings) {
       if ((units.get(itemAt(pool.reservations, each.reservation).id) ?? 0) < 1) continue;
@@ -53,7 +53,7 @@ export function fillReserved(
   }
 }
 
-/** Fills one node of the offering, the most valuable pod that may go there first. */
+/** Fills one node of the offering, starting with the most valuable pod that fits. */
 function fillOne(
   demand: Demand,
   filler: Filler,

@@ -1,4 +1,4 @@
-/** Which instance types of a pool hold a load, and which of them is cheapest in a state and within limits. */
+/** Which instance types of a pool hold a load, and which is the cheapest in a state and within limits. */
 import { hostPortsClash, type HostPort } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
 import { UNLIMITED } from '../model/hostCounts.ts';
@@ -20,11 +20,11 @@ export class TypeChoice {
   readonly options: PackingOptions;
   /** Number of resources. */
   readonly columns: number;
-  /** Row per type: what is left for pods. */
+  /** Row per type: room for pods. */
   readonly room: Rows;
-  /** Row per type: what it counts against the pool's limits. */
+  /** Row per type: what it adds to the usage of the pool's limits. */
   private readonly limitUse: Rows;
-  /** By state, once it is known: the types that no cheaper one can stand in for. */
+  /** By state, once computed: types without a cheaper substitute. */
   readonly undominated = new Map<number, readonly number[]>();
   private readonly largestByState: (Float64Array | undefined)[] = [];
 
@@ -41,7 +41,7 @@ export class TypeChoice {
     return this.room.holds(type, used);
   }
 
-  /** Whether any type of the state holds the load, whatever it costs. The dearest are asked first: they are large. */
+  /** Whether any type of the state holds the load, at any price. Asks the dearest first, because they are large. */
   holdsSomehow(state: number, used: Float64Array, ports: readonly HostPort[]): boolean {
     if (!isWithin(used, this.largestRoom(state)) || floatAt(used, PODS) > this.options.maxPodsPerNode) return false;
     const { types, minValues } = this.states.at(state);
@@ -53,7 +53,7 @@ export class TypeChoice {
     return false;
   }
 
-  /** False when no type of the state is large enough in some resource; true proves nothing. */
+  /** False when every type of the state is too small in some resource; true proves nothing. */
   mayHold(state: number, load: Float64Array): boolean {
     return isWithin(load, this.largestRoom(state));
   }
@@ -71,7 +71,7 @@ export class TypeChoice {
     return most;
   }
 
-  /** The cheapest type that holds the load in this state and within what is left of the limits; -1: none. */
+  /** The cheapest type that holds the load in this state within the remaining limits, or -1. */
   cheapestHolding(
     state: number,
     used: Float64Array,
@@ -93,7 +93,7 @@ export class TypeChoice {
     return -1;
   }
 
-  /** Of the types that `cheapestHolding` chooses from, the one with most processors; of equals the cheapest. */
+  /** Like `cheapestHolding`, but the type with the most cpu; ties: the cheapest. */
   largestHolding(
     state: number,
     used: Float64Array,
@@ -109,7 +109,7 @@ export class TypeChoice {
     return largest;
   }
 
-  /** How often the largest type of the state, within what is left of the limits, holds the row. */
+  /** How many times the largest type of the state within the remaining limits holds the row. */
   mostHeld(state: number, row: Float64Array, limitLeft: Float64Array | undefined): number {
     let most = 0;
     for (const type of this.states.at(state).types) {
@@ -132,8 +132,8 @@ export class TypeChoice {
   }
 
   /**
-   * What a node of the type counts against the limits. Where the pool asks for a choice of types, the limits must
-   * leave room for every type of that choice.
+   * What a node of the type adds to the usage of the limits. With minValues, the limits must have room for every type
+   * of the required choice.
    */
   limitNeed(
     state: number,
@@ -157,7 +157,7 @@ export class TypeChoice {
     return need;
   }
 
-  /** Whether the types that hold the load still offer as many values as the pool asks for. */
+  /** Whether the types that hold the load still offer as many values as the pool's minValues require. */
   private hasMinValues(
     state: number,
     used: Float64Array,

@@ -1,6 +1,6 @@
 /**
- * The fast path: places pods class by class, on existing nodes or into items of a pool and its domains. How planned
- * nodes are filled is decided afterwards by packing. Pods that this path cannot decide are left to the exact path.
+ * The fast path: places pods class by class, on existing nodes or in items of a pool and its domains. Packing later
+ * decides how planned nodes are filled. Pods that cannot be decided per class are left to the exact path.
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { CompiledDemand } from '../model/compiledDemand.ts';
@@ -12,7 +12,7 @@ import type { Domains } from './domains.ts';
 import type { ExistingPlacement } from './existingPlacement.ts';
 import type { PoolFit } from './poolFit.ts';
 
-/** Pods of a class that have no place yet, in order. */
+/** Unplaced pods of a class, in order. */
 export interface PendingPods {
   readonly podClass: PodClass;
   readonly pods: Pod[];
@@ -37,7 +37,7 @@ export class Assignment {
     this.items = compiled.model.pools.map(() => []);
   }
 
-  /** Goes around until nothing more finds a place: affinity may wait for pods that come later. */
+  /** Repeats until nothing more can be placed: affinity may need pods that are placed later. */
   run(waiting: PendingPods[], fromPool: number): void {
     let open = waiting.filter(({ podClass, pods }) => pods.length > 0 && !isSequential(podClass));
     for (;;) {
@@ -87,7 +87,7 @@ export class Assignment {
     return false;
   }
 
-  /** By where the counts so far let its pod go. */
+  /** By the domains that the current counts allow for a pod. */
   private cheapestVariant(podClass: PodClass, variants: readonly Variant[], fromPool: number): Variant | undefined {
     const { states } = this.compiled.model;
     const cost = this.fit.costOf(podClass);
@@ -127,7 +127,7 @@ export class Assignment {
     return best;
   }
 
-  /** Counts pods into the item of that state and returns the item; the caller records which pods they are. */
+  /** Counts pods into the item of that state and returns it; the caller records which pods they are. */
   private promise(podClass: PodClass, variant: Variant, state: number, pods: number): Item {
     this.domains.recordInState(podClass, variant, state, pods);
     let siblings = this.known.get(variant);
@@ -149,7 +149,7 @@ export class Assignment {
   }
 }
 
-/** Must stand on the same node as other pods: only node by node can that be decided. */
+/** Requires the same node as other pods, which can only be decided node by node. */
 export function isSequential({ variants }: PodClass): boolean {
   return variants.some(({ hostAffinity }) => hostAffinity.length > 0);
 }

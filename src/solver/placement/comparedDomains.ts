@@ -1,6 +1,7 @@
 /**
- * Domains that a spread compares. One that only pods of other rules could open counts from when they open it. The scheduler
- * compares what it sees: a pod that may go to two zones need not wait for pods in a third that has no node.
+ * Domains that a spread compares. A domain that only pods of other rules could open counts once they open it, because
+ * the scheduler compares only existing nodes: a pod that may go to two zones need not wait for pods in a third zone
+ * that has no node.
  */
 import type { CompiledDemand } from '../model/compiledDemand.ts';
 import type { DomainConstraint, PodClass, Variant } from '../model/podClass.ts';
@@ -21,7 +22,7 @@ export class ComparedDomains {
     }
   }
 
-  /** A node in this state is planned. */
+  /** Registers a planned node in this state. */
   open(state: number): void {
     this.opened.add(state);
   }
@@ -34,7 +35,7 @@ export class ComparedDomains {
   }
 }
 
-/** Some spread of the class compares domains that neither it nor any node that is there has. */
+/** Whether some spread of the class compares domains that neither its own pods nor any existing node can open. */
 export function looksBeyondReach(compiled: CompiledDemand, { variants }: PodClass): boolean {
   const { counters } = compiled;
   return variants.some((variant) =>

@@ -1,18 +1,18 @@
-/** The values that a topology key can still have on a planned node in a state. Worked out once per state and key. */
+/** Values that a topology key can still have on a planned node in a state. Computed once per state and key. */
 import { Labels } from '../../api/labels.ts';
 import { DRAWN_VALUE, type Counters } from '../model/counters.ts';
 import type { Model } from '../model/model.ts';
 import { floatAt } from '../rows.ts';
 
-/** The values that a key can still have in a state, and what the state becomes with each (-1: nothing). */
+/** Possible values of a key in a state, and the state after choosing each (-1: impossible). */
 interface Options {
   readonly all: readonly { readonly domain: number; readonly state: number; readonly isRegional: boolean }[];
-  /** Some value makes instance types dearer than another. */
+  /** The price depends on the value. */
   readonly arePriced: boolean;
 }
 
 export class DomainOptions {
-  /** Some state leaves the value of a label open, to be drawn when the node is made. */
+  /** Some state leaves a label's value to be drawn when the node is created. */
   hasDrawn = false;
   private readonly model: Model;
   private readonly counters: Counters;
@@ -44,7 +44,7 @@ export class DomainOptions {
       this.hasDrawn = true;
       return { all: [{ domain: domains.numberOf(DRAWN_VALUE), state, isRegional: false }], arePriced: false };
     }
-    // At the same price a zone is preferred to none.
+    // At the same price a zone is preferred to no zone.
     const values = states.valuesOf(state, key);
     const ordered = [...values.filter((value) => !isRegional(value)), ...values.filter(isRegional)];
     const all = ordered.map((value) => {

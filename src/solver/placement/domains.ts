@@ -1,6 +1,6 @@
 /**
- * Whether a pod may stand in a domain by the counts so far, and which of the allowed domains is best. Every placed pod
- * is recorded here, so that the next answer sees it.
+ * Whether a pod may be placed in a domain given the counts so far, and which allowed domain is best. Every placed pod
+ * is recorded here, so that later answers include it.
  */
 import type { Counters } from '../model/counters.ts';
 import type { Model } from '../model/model.ts';
@@ -14,18 +14,18 @@ import { ComparedDomains } from './comparedDomains.ts';
 import { LeastCounts } from './leastCounts.ts';
 import type { OpenNode } from './openNode.ts';
 
-/** A domain or an existing node by its number, or a planned node. */
+/** The number of a domain or of an existing node, or a planned node. */
 type Place = number | OpenNode;
 
-/** What a node in a state costs that holds the pod. */
+/** Cost of a node in a state that holds the pod. */
 export interface StateCost {
   accepts(state: number): boolean;
   price(state: number): number;
 }
 
 /**
- * Which of several domains of the same price a pod takes: the first or the last of those that suit its counters best, or
- * simply the first that is allowed. `last` also takes the last of equal pools.
+ * Choice among domains of the same price: the first or the last of those that suit the pod's counters best, or simply
+ * the first allowed one. `last` also takes the last of equal pools.
  */
 export type TieBreak = 'best' | 'last' | 'first';
 
@@ -33,19 +33,22 @@ export interface DomainMode {
   /** Uses reserved-only capacity only for pods with no alternative. */
   readonly avoidsReserved: boolean;
   /**
-   * Spread over hostnames binds a pod when it comes, and not those that come after it; and pods that look for their own
-   * kind may also join others that they look for. Such a plan holds in some order of the pods only.
+   * Spread over hostnames restricts a pod only when it is placed, not the pods placed later; pods with affinity to
+   * their own kind may also join other pods that they select. Such a plan is valid only for some orders of the pods.
    */
   readonly isLenient: boolean;
-  /** Pods that are spread over zones go to no node without one. */
+  /** Pods that spread over zones are not placed on nodes without a zone. */
   readonly keepsZones: boolean;
   /**
-   * Spread compares no domain that only pods of other rules could open, until they do. Such a plan holds while nothing else
-   * opens it.
+   * Spread ignores domains that only pods of other rules could open, until they do. Such a plan is valid as long as
+   * nothing else opens them.
    */
   readonly comparesOpened: boolean;
   readonly ties: TieBreak;
-  /** Planned nodes are narrowed until it is known which spreads they take part in, and where; else all must hold. */
+  /**
+   * Narrows planned nodes until it is known in which spreads they take part, and where; otherwise every possibility
+   * must be valid.
+   */
   readonly settlesDoubts: boolean;
 }
 
@@ -57,12 +60,12 @@ export class Domains {
   readonly ties: TieBreak;
   private readonly settlesDoubts: boolean;
   private readonly compared: ComparedDomains | undefined;
-  /** By counter: where the first pod stands that came by an affinity to its own kind. */
+  /** By counter: place of the first pod with affinity to its own kind. */
   private readonly homes = new Map<number, Place>();
   private readonly options: DomainOptions;
   private readonly openKeys = new Map<Variant, readonly string[]>();
   private readonly least: LeastCounts;
-  /** What the search for values found so far. */
+  /** Best result so far of the search for values. */
   private best = -1;
   private bestPrice = Number.POSITIVE_INFINITY;
   private bestScore = Number.POSITIVE_INFINITY;
@@ -80,12 +83,12 @@ export class Domains {
     this.compared = comparesOpened ? new ComparedDomains(compiled) : undefined;
   }
 
-  /** How many pods of the limit's counter there may be on a node once a pod with that limit is there. */
+  /** Limit on pods of the limit's counter on a node once a pod with that limit is there. */
   othersMax({ counter, othersMax }: HostLimit): number {
     return this.isLenient && this.counters.at(counter).spec.kind === 'spread' ? UNLIMITED : othersMax;
   }
 
-  /** Whether a constraint holds in a domain of its key; -1 stands for a node without the label. */
+  /** Whether a constraint is satisfied in a domain of its key; -1: a node without the label. */
   allows(constraint: DomainConstraint, domain: number): boolean {
     if (domain < 0) return constraint.kind === 'anti-affinity';
     if (this.options.hasDrawn && !this.allowsDrawn(constraint, domain)) return false;
@@ -101,7 +104,9 @@ export class Domains {
     }
   }
 
-  /** A node whose claim draws its value may come to share it with another such node, or with one that has a number. */
+  /**
+   * A node whose claim draws its value may end up with the same value as another such node, or as a node with a number.
+   */
   private allowsDrawn({ kind, counter }: DomainConstraint, domain: number): boolean {
     const { domains, counts } = this.counters.at(counter);
     const { drawn } = domains;
@@ -124,8 +129,8 @@ export class Domains {
   }
 
   /**
-   * Affinity. Pods that look for their own kind stay where the first of them went, even when other pods that they look
-   * for come to stand elsewhere: the scheduler may take the pods in any order, and must find each a place.
+   * Affinity. Pods with affinity to their own kind follow the first of them, even when other pods that they select are
+   * placed elsewhere: the plan must work for any order in which the scheduler takes them.
    */
   allowsCompany({ counter, self, together }: HostAffinity, place: Place, count: number): boolean {
     const home = self ? this.homes.get(counter) : undefined;
@@ -133,17 +138,17 @@ export class Domains {
     return count > 0 || (self && this.isFirst(together));
   }
 
-  /** No pod that the affinity looks for is placed yet. */
+  /** No pod selected by the affinity is placed yet. */
   private isFirst(together: readonly number[]): boolean {
     return together.every((counter) => this.counters.at(counter).total === 0);
   }
 
-  /** Whether every constraint of the variant holds on an existing node. */
+  /** Whether an existing node satisfies every constraint of the variant. */
   allowsNode(variant: Variant, node: number): boolean {
     return variant.domain.every((constraint) => this.allows(constraint, this.domainOf(constraint.counter, node)));
   }
 
-  /** The domain that the counter counts the pods of a place in; -1 for none, or one that is not decided. */
+  /** The domain in which the counter counts pods at a place; -1 for none or undecided. */
   domainOf(counter: number, place: Place): number {
     const key = this.keyOf(counter);
     return typeof place === 'number'
@@ -151,7 +156,7 @@ export class Domains {
       : this.domainOfState(place.state, key);
   }
 
-  /** Pins every key that the variant's counters need to an allowed value, as cheaply as possible; -1: not possible. */
+  /** Fixes every key that the variant's counters need to an allowed value, at least cost; -1: impossible. */
   pin(variant: Variant, start: number, cost: StateCost): number {
     this.best = -1;
     this.bestPrice = Number.POSITIVE_INFINITY;
@@ -160,7 +165,7 @@ export class Domains {
     return this.best;
   }
 
-  /** Tries every allowed value of the keys from `at` on; the cheapest state stays in `best`, of equals the best score. */
+  /** Tries every allowed value of the keys from `at` on; keeps the cheapest state in `best`, ties by score. */
   private descend(
     variant: Variant,
     at: number,
@@ -189,7 +194,7 @@ export class Domains {
       const total = this.ties === 'first' ? 0 : score + own;
       this.descend(variant, at + 1, pinned, total, isPriced || arePriced, cost);
     }
-    // A key that no node has a value for: only constraints that need none can hold, and none may come later.
+    // No node has a value for the key: possible only if all constraints allow a node without the label.
     if (all.length > 0 || this.needs(variant, key)) return;
     const { states } = this.model;
     const bare = states.isOptional(state, key) ? states.withoutLabel(state, key) : state;
@@ -201,7 +206,7 @@ export class Domains {
     return pinKeys[at] ?? (this.settlesDoubts ? this.openKeysOf(variant)[at - pinKeys.length] : undefined);
   }
 
-  /** Keys that the pod itself leaves open, but that decide which domains other pods are compared with. */
+  /** Keys that the pod leaves open but that decide in which domains it counts for other pods. */
   private openKeysOf(variant: Variant): readonly string[] {
     let keys = this.openKeys.get(variant);
     if (keys === undefined) {
@@ -213,7 +218,7 @@ export class Domains {
     return keys;
   }
 
-  /** A spread that does not count the pod itself only keeps it from places where others are. */
+  /** A spread that does not count the pod itself only keeps it away from others. */
   isSpreadOver({ domain }: Variant, key: string): boolean {
     return domain.some(({ counter, kind, self }) => kind === 'spread' && self && this.keyOf(counter) === key);
   }
@@ -222,7 +227,9 @@ export class Domains {
     return domain.some(({ counter, kind }) => this.keyOf(counter) === key && kind !== 'anti-affinity');
   }
 
-  /** Lower is better: fewer pods that its own spread counts, then more that an affinity looks for; Infinity: not allowed. */
+  /**
+   * Lower is better: fewer pods counted by its spread, then more pods selected by its affinity; Infinity: not allowed.
+   */
   private score({ domain: constraints, domainAdds }: Variant, key: string, domain: number): number {
     let score = 0;
     for (let at = 0; at < constraints.length; at++) {
@@ -278,7 +285,7 @@ export class Domains {
     for (let at = 0; at < hostAdds.length; at++) counters.at(itemAt(hostAdds, at)).total += pods;
   }
 
-  /** The first pod of a kind that looks for its own kind: where it stands the others will. */
+  /** Records where the first pod with affinity to its own kind goes: the others must follow it. */
   private settle(variant: Variant, domainOf: (key: string) => number, node: Place | undefined): void {
     if (!variant.hasAffinity) return;
     const homes: [number, Place][] = [];
@@ -291,7 +298,7 @@ export class Domains {
     for (const [counter, place] of homes) this.homes.set(counter, place);
   }
 
-  /** The only value that the key can have in the state, or -1. */
+  /** The only possible value of the key in the state, or -1. */
   private domainOfState(state: number, key: string): number {
     if (isHostname(key)) return -1;
     const { all } = this.options.of(state, key);
@@ -303,7 +310,7 @@ export class Domains {
   }
 }
 
-/** Topology keys that some pod spreads over, but the hostname. */
+/** Topology keys, except the hostname, that some pod spreads over. */
 export function spreadKeys({ all }: Counters): readonly string[] {
   const keys = all.flatMap(({ spec, hostname }) => (spec.kind === 'spread' && !hostname ? [spec.topologyKey] : []));
   return [...new Set(keys)].sort();

@@ -1,6 +1,6 @@
 /**
- * Places pods on existing nodes: how many pods of a class the scheduler would put on a node now. Nodes that were found
- * too small for a class are not asked again, and whole stretches of full nodes are passed over.
+ * Places pods on existing nodes: how many pods of a class the scheduler would put on a node now. Nodes found too small
+ * for a class are not checked again, and stretches of full nodes are skipped.
  */
 import { podKey } from '../../pods/podKey.ts';
 import type { Pod } from '../../api/kinds.ts';
@@ -16,19 +16,19 @@ import { stepsDown } from './poolFit.ts';
 
 export class ExistingPlacement {
   readonly placed = new Map<number, Pod[]>();
-  /** Of the placed pods. */
+  /** Preferences dropped by the placed pods. */
   wishesDropped = 0;
   private readonly compiled: CompiledDemand;
   private readonly domains: Domains;
-  /** Row per node: what was free before; shared with the model. */
+  /** Row per node: free resources before this plan; shared with the model. */
   private readonly free: Rows;
-  /** By node that pods were put on: what they leave. */
+  /** By node with placed pods: free resources now. */
   private readonly left = new Map<number, Float64Array>();
-  /** No node is there at all. */
+  /** There are no existing nodes. */
   private readonly isEmpty: boolean;
   private readonly ports = new Map<number, HostPort[]>();
   private readonly claims = new Map<number, Map<string, Set<string>>>();
-  /** By variant: nodes that admit it, in order. Those before `from` have no room for it, or never take it. */
+  /** By variant: nodes that admit it, in order. Those before `from` are full for it or never accept it. */
   private readonly searches = new Map<Variant, { readonly admission: Admission; from: number }>();
 
   constructor(compiled: CompiledDemand, domains: Domains) {
@@ -43,7 +43,7 @@ export class ExistingPlacement {
     return !this.isEmpty && this.place(podClass, variant, [pod]) === 1;
   }
 
-  /** Puts pods onto nodes, in order. Returns how many found room. */
+  /** Places pods on nodes, in order. Returns how many fit. */
   place(podClass: PodClass, variant: Variant, pods: readonly Pod[]): number {
     if (this.isEmpty || podClass.unknownResource !== undefined) return 0;
     const search = this.searchFor(podClass, variant);
@@ -69,7 +69,7 @@ export class ExistingPlacement {
     return done;
   }
 
-  /** Why a node whose labels and taints admit the pod does not take it now; undefined when it would. */
+  /** Why a node whose labels and taints admit the pod does not accept it now; undefined when it does. */
   obstacle(
     podClass: PodClass,
     variant: Variant,
@@ -82,7 +82,7 @@ export class ExistingPlacement {
     return isOpen ? undefined : 'topology';
   }
 
-  /** Puts pods from `done` on onto the node. How many found room. */
+  /** Places pods from index `done` on the node. Returns how many fit. */
   private fill(
     podClass: PodClass,
     variant: Variant,
@@ -129,7 +129,7 @@ export class ExistingPlacement {
     return true;
   }
 
-  /** Room, and what does not change while pods are placed. */
+  /** Checks room and rules that do not change while pods are placed. */
   private mayTake(podClass: PodClass, node: number): boolean {
     return (
       this.fitting(podClass, node) > 0 &&
@@ -149,7 +149,7 @@ export class ExistingPlacement {
     return left === undefined ? this.free.timesHeld(node, row, UNLIMITED) : timesHeld(left, row);
   }
 
-  /** How many pods of the class may come to the node now, one after the other. */
+  /** How many more pods of the class the node accepts now. */
   private room(podClass: PodClass, variant: Variant, node: number): number {
     const { shape } = podClass;
     let most = this.fitting(podClass, node);

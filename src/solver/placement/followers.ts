@@ -1,14 +1,16 @@
-/** Pods that must stand beside others, seen from those others: where the first go decides whether the second can run. */
+/**
+ * Pods with affinity to other pods, indexed by those others: the place of the first decides whether the second can run.
+ */
 import type { PodClass, Variant } from '../model/podClass.ts';
 import { itemAt } from '../rows.ts';
 
 interface Follower {
   readonly podClass: PodClass;
-  /** With its wishes dropped. */
+  /** With its preferences dropped. */
   readonly variant: Variant;
 }
 
-/** By class: others that look for its pods. */
+/** By class: classes with affinity to its pods. */
 export type Followers = ReadonlyMap<PodClass, readonly Follower[]>;
 
 export const NO_FOLLOWERS: Followers = new Map();

@@ -1,11 +1,14 @@
-/** The least count of the domains that a spread compares. Counts only grow while pods are placed: it changes with their total. */
+/**
+ * The least count among the domains that a spread compares. Counts only grow while pods are placed, so the result is
+ * cached until their total changes.
+ */
 import type { Counters } from '../model/counters.ts';
 import type { DomainConstraint } from '../model/podClass.ts';
 import { intAt } from '../rows.ts';
 
 export class LeastCounts {
   private readonly counters: Counters;
-  /** By spread: the least count when the counter counted that many pods in all. */
+  /** By spread: the least count, and the total for which it was computed. */
   private readonly known = new Map<DomainConstraint, { total: number; least: number }>();
   private lastSpread: DomainConstraint | undefined;
   private lastTotal = 0;
@@ -15,10 +18,10 @@ export class LeastCounts {
     this.counters = counters;
   }
 
-  /** Among all domains that could be. */
+  /** Among all eligible domains. */
   eligible(constraint: DomainConstraint): number {
     const { total } = this.counters.at(constraint.counter);
-    // Every domain of one pod asks the same.
+    // Every domain of one pod asks for the same value.
     if (constraint === this.lastSpread && total === this.lastTotal) return this.lastLeast;
     this.lastSpread = constraint;
     this.lastTotal = total;

@@ -1,4 +1,4 @@
-/** What a planned node becomes, and costs, once it holds a load: by state, as the search lets nodes grow. */
+/** Type and cost of a planned node once it holds a load, by state and by the search's growth mode. */
 import type { HostPort } from '../../pods/hostPorts.ts';
 import { CPU } from '../model/resourceTable.ts';
 import type { TypeChoice } from '../packing/typeChoice.ts';
@@ -10,16 +10,16 @@ import type { Growth } from './openNode.ts';
 const TIE = 1e-6;
 const NO_LOAD = new Float64Array(0);
 
-/** One for a whole search, pointed at one node after the other: it is asked too often to be made anew each time. */
+/** Reused for a whole search and pointed at one node after the other: it is called too often to allocate each time. */
 export class NodeCost implements StateCost {
   private choice: TypeChoice;
   private load: Float64Array = NO_LOAD;
-  /** Of one pod of the load. */
+  /** Requests of one pod of the load. */
   private row: Float64Array = NO_LOAD;
   private ports: readonly HostPort[] = [];
   private budget: Float64Array | undefined;
   private growth: Growth = 'any';
-  /** The last answer: every state is asked for several times in a row. */
+  /** Cache of the last answer: every state is asked several times in a row. */
   private state = -1;
   private type = -1;
 
@@ -45,7 +45,7 @@ export class NodeCost implements StateCost {
     this.state = -1;
   }
 
-  /** The type that the node would have; -1: none holds the load. */
+  /** The type that the node would have, or -1 if none holds the load. */
   typeIn(state: number): number {
     if (state === this.state) return this.type;
     this.state = state;
@@ -66,7 +66,7 @@ export class NodeCost implements StateCost {
     return floatAt(this.choice.states.at(state).price, this.typeIn(state));
   }
 
-  /** What the search compares. */
+  /** The quantity that the search compares. */
   price(state: number): number {
     const dollars = this.dollars(state);
     if (this.growth === 'room') return TIE * dollars - this.choice.mostHeld(state, this.row, this.budget);

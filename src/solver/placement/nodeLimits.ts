@@ -1,4 +1,4 @@
-/** What the pods on a planned node allow there: how many of which kind, beside which others, and which ports are left. */
+/** What the pods on a planned node still allow there: how many more of each kind, which affinities, and which ports. */
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import { UNLIMITED } from '../model/hostCounts.ts';
 import type { PodClass, Variant } from '../model/podClass.ts';
@@ -9,7 +9,7 @@ type HostCounts = NonNullable<OpenNode['host']>;
 
 const NONE = { count: 0, limit: UNLIMITED } as const;
 
-/** Whether a pod may come to the node by its own limits, and by those of the pods that are there. */
+/** Whether a pod may be placed on the node by its own limits and by those of the pods already there. */
 export function nodeAllows(domains: Domains, podClass: PodClass, variant: Variant, node: OpenNode): boolean {
   const host = hostOf(domains, node);
   for (const { counter, max } of variant.hostLimits) if ((host.get(counter) ?? NONE).count > max) return false;
@@ -25,7 +25,7 @@ export function nodeAllows(domains: Domains, podClass: PodClass, variant: Varian
   return !node.ports.some((taken) => hostPorts.some((port) => hostPortsClash(port, taken)));
 }
 
-/** One more pod is on the node. Where nothing was counted there yet, it is among those that will be. */
+/** Counts one more pod on the node. If the node has no counts yet, `hostOf` includes the pod when it makes them. */
 export function countOnNode(domains: Domains, podClass: PodClass, variant: Variant, { host }: OpenNode): void {
   if (host !== undefined) count(domains, host, podClass, variant, 1);
 }

@@ -13,23 +13,27 @@ interface PlannedEntry {
 export interface OpenNode {
   readonly pool: CompiledPool;
   state: number;
-  /** Cheapest that holds the pods; -1 while it is empty. */
+  /** The cheapest type that holds the pods; -1 while the node is empty. */
   type: number;
   price: number;
   reservation: number;
-  /** What it counts against the pool's limits. */
+  /** What it adds to the usage of the pool's limits. */
   limitNeed: Float64Array;
   readonly used: Float64Array;
   readonly entries: PlannedEntry[];
   readonly ports: HostPort[];
-  /** By hostname counter: pods here, and the most that may be. Made on first use. */
+  /** By hostname counter: pods on the node, and the limit. Created on first use. */
   host: Map<number, { count: number; limit: number }> | undefined;
 }
 
 /**
- * How much dearer a planned node may become when it takes a pod that could have a new one: by any amount, by no more than
- * a new node would cost (on the first such node, or on the one where it is least), or not at all. `room` allows any amount
- * too, and new nodes are chosen by how large they can grow. With `fixed` it becomes no dearer even where no new node can be had;
- * `largest` is the same, and new nodes are of the largest type until all pods have been tried.
+ * How much dearer a planned node may become by taking a pod that could have a new node:
+ * `any`: by any amount;
+ * `room`: by any amount, and new nodes are chosen by how large they can grow;
+ * `own`: by no more than a new node costs, on the first such node;
+ * `least`: by no more than a new node costs, on the node where the increase is least;
+ * `none`: not at all;
+ * `fixed`: not at all, even when no new node is possible;
+ * `largest`: as `fixed`, and new nodes have the largest type until all pods have been tried.
  */
 export type Growth = 'any' | 'room' | 'own' | 'least' | 'none' | 'fixed' | 'largest';

@@ -1,4 +1,4 @@
-/** Whether a class may go to new nodes of a pool, and in which state. Asked once per class, wish and pool. */
+/** Whether a class may go to new nodes of a pool, and in which state. Computed once per class, variant and pool. */
 import { untoleratedTaints } from '../../pods/taints.ts';
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
@@ -23,7 +23,7 @@ export class PoolFit {
   private readonly prices: (number | undefined)[][] = [];
   private readonly costs: (StateCost | undefined)[] = [];
   private readonly ordered: ((readonly Variant[])[] | undefined)[] = [];
-  /** Pools that are equally preferred, most preferred first: among them the price decides. */
+  /** Pools grouped by weight, most preferred first; within a tier the price decides. */
   readonly tiers: readonly (readonly CompiledPool[])[];
 
   constructor(compiled: CompiledDemand) {
@@ -31,7 +31,7 @@ export class PoolFit {
     this.tiers = tiersOf(compiled.model.pools);
   }
 
-  /** States that the pool's nodes would start in for the pod: one per volume alternative that is possible. */
+  /** Initial states of the pool's nodes for the pod: one per possible volume alternative. */
   startsOf(podClass: PodClass, variant: Variant, pool: number): readonly number[] {
     let byPool = this.known.get(variant);
     if (byPool === undefined) {
@@ -41,16 +41,16 @@ export class PoolFit {
     return (byPool[pool] ??= this.find(podClass, variant, pool));
   }
 
-  /** The widest state that every placement of the pod lies within: without the narrowing that is a choice. */
+  /** The widest state that contains every placement of the pod: without narrowing that is a choice. */
   widest({ shape }: PodClass, variant: Variant, pool: number): number {
     const { states } = this.compiled.model;
-    // Several volume alternatives: the pool's own state is the relaxation of them all.
+    // With several volume alternatives the pool's own state is wide enough for all.
     const [volumes, ...others] = shape.volumes?.alternatives ?? [];
     const base = states.narrow(states.base(pool), variant.requirementId);
     return volumes === undefined || others.length > 0 ? base : states.narrow(base, states.requirementId(volumes));
   }
 
-  /** Some node of the state holds the pod when it is alone. */
+  /** Whether some node of the state holds the pod alone. */
   accepts(podClass: PodClass, state: number): boolean {
     const row = (this.accepted[podClass.id] ??= []);
     const known = row[state];
@@ -67,8 +67,8 @@ export class PoolFit {
   }
 
   /**
-   * The class's variants in the order to try them. Those of the first group differ only in which alternative of the
-   * required node affinity they meet: any of them may join a node that there is, and the cheapest opens a new one.
+   * The class's variants in the order to try them. Those of the first group differ only in the alternative of the
+   * required node affinity: any may join an existing node, and the cheapest opens a new one.
    */
   variantsOf(podClass: PodClass): readonly (readonly Variant[])[] {
     return (this.ordered[podClass.id] ??= this.order(podClass));
@@ -95,7 +95,7 @@ export class PoolFit {
     return NOWHERE;
   }
 
-  /** What a pod of the class costs in a state: the cheapest share of an instance type that holds it. */
+  /** Cost of a pod of the class in a state: its cheapest share of an instance type that holds it. */
   costOf(podClass: PodClass): StateCost {
     return (this.costs[podClass.id] ??= {
       accepts: (state) => this.accepts(podClass, state),
@@ -103,7 +103,7 @@ export class PoolFit {
     });
   }
 
-  /** The price of an instance type times the share of it that the pod takes of its scarcest resource; the least. */
+  /** The least value of: price of an instance type × share that the pod takes of its scarcest resource. */
   private sharePrice(podClass: PodClass, state: number): number {
     const row = (this.prices[podClass.id] ??= []);
     const known = row[state];
@@ -153,11 +153,11 @@ function tiersOf(pools: readonly CompiledPool[]): CompiledPool[][] {
   return tiers;
 }
 
-/** How many wishes a variant drops: alternatives of the required node affinity are none. */
+/** How many preferences a variant drops; alternatives of the required node affinity do not count. */
 export function stepsDown({ variants, shape }: PodClass, variant: Variant): number {
   const alternatives = Math.max(1, shape.terms.length);
   const at = variants.indexOf(variant);
-  // The last ones repeat the barest with the other alternatives.
+  // The last variants repeat the one without preferences with the other alternatives.
   const barest = variants.length - (variants.length > alternatives ? alternatives - 1 : 0) - 1;
   return at < alternatives ? 0 : Math.min(at, barest) - alternatives + 1;
 }

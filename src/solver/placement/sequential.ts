@@ -1,6 +1,6 @@
 /**
- * The exact path: pods one after the other, each on an existing node, a planned node or a new one, with every rule
- * checked for every pod. For pods that packing cannot place, because of affinity to other pods or tight limits.
+ * The exact path: places pods one by one on an existing node, a planned node or a new one, and checks every rule for
+ * every pod. For pods that packing cannot place because of affinity to other pods or tight limits.
  */
 import type { Pod } from '../../api/kinds.ts';
 import { takeFromLimits, type CompiledPool } from '../model/compiledPool.ts';
@@ -18,18 +18,18 @@ import type { PoolFit } from './poolFit.ts';
 
 export type GrowthOf = (podClass: PodClass) => Growth;
 
-/** Of dollars that are the same in truth. */
+/** Tolerance in dollars for equal prices. */
 const EPSILON = 1e-9;
 
-/** A place for a pod, and what its node becomes with it. */
+/** A place for a pod, and the state of its node with it. */
 interface Seat {
   readonly node: OpenNode;
   readonly variant: Variant;
   readonly state: number;
   readonly type: number;
-  /** Dollars per hour; for a new node its price. */
+  /** Increase in dollars per hour; for a new node its price. */
   readonly growth: number;
-  /** What the search compares. */
+  /** The quantity that the search compares. */
   readonly cost: number;
   readonly limitNeed: Float64Array;
 }
@@ -40,17 +40,17 @@ export class Sequential {
   private readonly onExisting: ExistingPlacement;
   private readonly fit: PoolFit;
   private readonly planned: OpenNode[];
-  /** By pool: what is left of its limits; changed as nodes open and grow. */
+  /** By pool: remaining limits; changes as nodes open and grow. */
   private readonly limitLeft: readonly (Float64Array | undefined)[];
   private readonly choices: readonly TypeChoice[];
   private readonly load: Float64Array;
-  /** By class without relations to others: planned nodes before this one have refused it for good. */
+  /** By variant without relations to other pods: planned nodes before this index have refused it for good. */
   private readonly refusedUpTo = new Map<Variant, number>();
   private readonly growthOf: GrowthOf;
   private growth: Growth = 'any';
   private readonly followers: Followers;
   private readonly cost: NodeCost;
-  /** What nodes may still cost per hour; below zero the remaining pods are left waiting. */
+  /** What nodes may still cost per hour; below zero the remaining pods stay waiting. */
   private dollarsLeft: number;
 
   constructor(
@@ -80,7 +80,7 @@ export class Sequential {
     this.cost = new NodeCost(itemAt(this.choices, 0));
   }
 
-  /** With as many of its wishes as possible. */
+  /** Keeps as many of its preferences as possible. */
   place(podClass: PodClass, pod: Pod): boolean {
     if (this.dollarsLeft < -EPSILON) return false;
     this.growth = this.growthOf(podClass);
@@ -91,7 +91,7 @@ export class Sequential {
     return false;
   }
 
-  /** Onto a planned node or a new one, whichever the search prefers. */
+  /** On a planned node or a new one, by the search's growth mode. */
   private join(podClass: PodClass, variants: readonly Variant[], pod: Pod): boolean {
     if (this.growth === 'any' || this.growth === 'room') {
       const seat = this.firstSeat(podClass, variants, Number.POSITIVE_INFINITY) ?? this.newSeat(podClass, variants);
@@ -101,7 +101,7 @@ export class Sequential {
       return this.take(podClass, pod, this.firstSeat(podClass, variants, 0) ?? this.newSeat(podClass, variants));
     }
     const fresh = this.newSeat(podClass, variants);
-    // Where no new node can be had, a planned one may grow as it must, but no more than another would.
+    // If no new node is possible, a planned one may grow by any amount; the smallest increase wins.
     const most = fresh === undefined ? Number.POSITIVE_INFINITY : this.mostGrowth(fresh);
     const seat =
       this.growth === 'least' || fresh === undefined
@@ -148,7 +148,7 @@ export class Sequential {
     return best && this.widestSeat(podClass, variants, best);
   }
 
-  /** The same place by another alternative, if that leaves open what the node may become and the first does not. */
+  /** The same place through another alternative, if that keeps the node's choices wider. */
   private widestSeat(podClass: PodClass, variants: readonly Variant[], seat: Seat): Seat {
     if (seat.state === seat.node.state) return seat;
     for (const variant of variants) {
@@ -159,7 +159,7 @@ export class Sequential {
     return seat;
   }
 
-  /** On the cheapest new node of the first tier of pools that has one, if possible where its followers may come too. */
+  /** On the cheapest new node of the first tier of pools that has one; if possible, one that its followers can join. */
   private newSeat(podClass: PodClass, variants: readonly Variant[]): Seat | undefined {
     for (const { podClass: follower, variant } of this.followers.get(podClass) ?? []) {
       const seat = this.newSeatFrom(podClass, variants, (pool) => this.fit.startsOf(follower, variant, pool));
@@ -168,7 +168,7 @@ export class Sequential {
     return this.newSeatFrom(podClass, variants, (pool) => [itemAt(this.compiled.bases, pool)]);
   }
 
-  /** `startsOf`: the states that a new node of the pool may start in. */
+  /** `startsOf`: possible initial states of a new node of the pool. */
   private newSeatFrom(
     podClass: PodClass,
     variants: readonly Variant[],
@@ -209,7 +209,7 @@ export class Sequential {
     return this.seatOn(podClass, variant, node, Number.POSITIVE_INFINITY);
   }
 
-  /** What the node becomes with the pod; undefined where it may not come, or not at that price. */
+  /** The node with the pod added; undefined when not allowed or too dear. */
   private seatOn(podClass: PodClass, variant: Variant, node: OpenNode, mostGrowth: number): Seat | undefined {
     const choice = itemAt(this.choices, node.pool.index);
     const { load } = this;
@@ -227,7 +227,7 @@ export class Sequential {
     const starts = this.fit.startsOf(podClass, variant, node.pool.index);
     for (let at = 0; at < starts.length; at++) {
       const met = states.meet(node.state, itemAt(starts, at));
-      // What the widest state cannot hold no narrower one can.
+      // If the widest state cannot hold the pod, no narrower one can.
       if (met < 0 || !cost.accepts(met)) continue;
       const state = this.domains.pin(variant, met, cost);
       if (state < 0 || cost.dollars(state) - node.price > mostGrowth + EPSILON) continue;
@@ -260,7 +260,7 @@ export class Sequential {
     return true;
   }
 
-  /** Every node becomes of the cheapest type that holds its pods; what that frees is left of the limits. */
+  /** Changes every node to the cheapest type that holds its pods, and returns the difference to the limits. */
   shrink(): void {
     for (const node of this.planned) {
       if (node.reservation >= 0) continue;
@@ -277,7 +277,7 @@ export class Sequential {
     }
   }
 
-  /** What the pool's limits leave for this node: the rest, and what the node has already. */
+  /** What the pool's limits leave for this node: the rest plus the node's current usage. */
   private budgetFor(node: OpenNode): Float64Array | undefined {
     const left = this.limitLeft[node.pool.index];
     return left?.map((amount, at) => amount + floatAt(node.limitNeed, at));

@@ -1,6 +1,6 @@
 /**
- * Swaps pods by priority in a finished plan: no pod waits while an equivalent pod of lower priority has a place. Pods with
- * the same equivalence key ask for exactly the same, so that a swap breaks no rule.
+ * Swaps pods by priority in a finished plan, so that no pod waits while an equivalent pod of lower priority has a
+ * place. Pods with the same equivalence key have the same requests and rules, so a swap breaks no rule.
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { PodClass } from '../model/podClass.ts';
@@ -38,7 +38,7 @@ export function swapByPriority(
   }
 }
 
-/** By equivalence key: pods that have a place, lowest priority last. */
+/** By equivalence key: placed pods, lowest priority last. */
 function findSeats(
   wanted: ReadonlySet<string>,
   planned: readonly OpenNode[],
