@@ -1,8 +1,8 @@
-/** Which of the pods that are alike gets which of their places, and in which order nodes should open. */
+/** Assigns places to interchangeable pods, and orders the opening of nodes. */
 import type { Pod } from '../api/kinds.ts';
 import type { Place } from './placements.ts';
 
-/** A place on the node of a claim, for pods of a group: places are exchanged within it. */
+/** A place on the node of a claim, for pods of a group; pods of one group can exchange places. */
 export interface ClaimPlace {
   readonly claim: string;
   readonly group: string;
@@ -10,16 +10,16 @@ export interface ClaimPlace {
 }
 
 export interface Arrangement {
-  /** Claims in the order in which pods will ask for their nodes. */
+  /** Claims in the order in which their nodes should open. */
   readonly order: readonly string[];
-  /** By group: each place is for the pod at the same position. */
+  /** By group: place `i` is for pod `i`. */
   readonly assigned: readonly { readonly places: readonly Place[]; readonly pods: readonly Pod[] }[];
 }
 
 /**
- * `places` come in the order in which their pods will be tried. Gives each of these pods, in its turn, a place of its group
- * on a node that an earlier pod needs already, else on the one with most places of its group. `fixed` are the places of
- * some groups in the order in which they must be filled.
+ * `places` are in the order in which the scheduler will try their pods. Each pod gets, in turn, a place of its group on
+ * a node that an earlier pod already uses, otherwise on the node with most places of its group. `fixed`: for some
+ * groups, the order in which their places must be filled.
  */
 export function arrangement(
   places: readonly ClaimPlace[],

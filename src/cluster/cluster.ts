@@ -14,31 +14,31 @@ import { restoredPlaces } from './plannedKinds.ts';
 import { PodBindings } from './podBindings.ts';
 import { SortedValues } from './sortedValues.ts';
 
-/** Names a pod. */
+/** Identifies a pod. */
 type PodRef = { readonly namespace?: string | undefined; readonly name: string };
 
 const MAX_DEPARTED = 2_000;
 
 /**
- * The cluster at one moment. Immutable. Two snapshots share what did not change between them, by identity: a view, each
- * of the three lists, and the snapshot itself are `===` to those before unless something about them changed. Taking one
- * costs in proportion to the changes since the last.
+ * The cluster at one moment. Immutable. Consecutive snapshots share unchanged objects: a view, each of the three lists
+ * and the snapshot itself are `===` to the earlier ones unless something in them changed. Taking a snapshot costs time
+ * in proportion to the changes since the last one.
  */
 export interface ClusterSnapshot {
-  /** Grows with every snapshot that differs from the one before. */
+  /** Increases with every snapshot that differs from the previous one. */
   readonly version: number;
-  /** Nodes, ready or on their way, in order of name. */
+  /** Nodes, ready or launching, sorted by name. */
   readonly nodes: readonly NodeView[];
-  /** Pods that the scheduler could not place, in order of namespace and name. */
+  /** Pods that the scheduler could not place, sorted by namespace and name. */
   readonly pendingPods: readonly Pod[];
   readonly daemonSets: readonly DaemonSet[];
 }
 
 /**
- * The in-memory picture, and the only place that loops read NodeClaims, Nodes and Pods from. It is kept from watch
- * events (`set…`, `remove…`) and from the answers to our own writes (`add…`, `update…`), in time proportional to each change,
- * and holds what loops have decided but the API server does not show yet (places of pods, deletion marks).
- * A claim and a Node are one when their provider IDs are equal, whatever their names.
+ * The in-memory state of the cluster, and the only source of NodeClaims, Nodes and Pods for loops. Updated from watch
+ * events (`set…`, `remove…`) and from the answers to our own writes (`add…`, `update…`), in time proportional to each
+ * change. Also holds decisions that the API server does not show yet (places of pods, deletion marks). A claim and a
+ * Node with equal provider IDs are one node, whatever their names.
  */
 export class Cluster {
   private readonly nodesByName = new Map<string, Node>();
@@ -47,7 +47,7 @@ export class Cluster {
   private readonly claimNames = new NameIndex();
   private readonly daemonSets = new SortedValues<DaemonSet>();
   private readonly pods = new PodBindings((nodeName) => this.touchNode(nodeName));
-  /** Where waiting pods are to run. */
+  /** Planned places of waiting pods. */
   readonly places = new LivePlaces({
     targetOf: (name) => this.targetOf(name),
     viewOf: (target) => this.views.get(target),
@@ -56,11 +56,11 @@ export class Cluster {
     byArrival: (pods) => this.pods.byArrival(pods),
     boundOf: (controllers) => this.pods.boundOf(controllers),
   });
-  /** Objects that came as the answer to a write, which the watch has yet to show. */
+  /** Objects from answers to our writes that the watch has not shown yet. */
   private readonly written = new WeakSet<KubeObject>();
-  /** UIDs of claims and Nodes that went lately: neither a late answer nor an event from before may bring one back. */
+  /** UIDs of recently deleted claims and Nodes: a late answer or an older event must not add them again. */
   private readonly departed = new Set<string>();
-  /** Claims that a loop has decided to delete, by name. */
+  /** Names of claims that a loop has decided to delete. */
   private readonly marked = new Set<string>();
   private restored = false;
   private readonly views = new NodeViews((key) => this.makeView(key));
@@ -108,7 +108,7 @@ export class Cluster {
     this.daemonSets.delete(daemonSetKey(daemonSet));
   }
 
-  /** The answer to the creation of a claim, unless its end is known already. */
+  /** Applies the answer to the creation of a claim, unless its deletion is already known. */
   addClaim(claim: NodeClaim): void {
     const { name, uid } = claim.metadata;
     if (this.claim(name)?.metadata.uid === uid) this.updateClaim(claim);
@@ -116,8 +116,8 @@ export class Cluster {
   }
 
   /**
-   * The answer to a write of ours, which is ahead of the watch. Only what is here is updated: an object that the watch
-   * has removed, or has not shown yet, is for the watch to tell.
+   * Applies the answer to one of our writes, which is ahead of the watch. Only updates known objects: the watch decides
+   * about objects that it has removed or not shown yet.
    */
   updateClaim(claim: NodeClaim): void {
     if (isLater(claim, this.claim(claim.metadata.name))) this.putClaim(this.ahead(claim));
@@ -131,7 +131,7 @@ export class Cluster {
     if (isLater(pod, this.pod(pod.metadata))) this.putPod(this.ahead(pod));
   }
 
-  /** After a restart, once: pods get their places back on nodes on their way that were bought for them. */
+  /** Call once after a restart: assigns pods to the launching nodes that were bought for them. */
   restorePlaces(): void {
     if (this.restored) return;
     this.restored = true;
@@ -142,19 +142,19 @@ export class Cluster {
     this.places.hold('restored', planned, 0);
   }
 
-  /** Pods are about to be bound to the node of this name: it must not be removed meanwhile. */
+  /** Pods are about to be bound to the node of this name, so it must not be removed now. */
   isNominated(viewName: string, now: number): boolean {
     return this.places.isExpecting(viewName, now);
   }
 
-  /** A loop has decided to delete the claim; its node takes no more pods from now on. */
+  /** Records the decision to delete the claim; its node accepts no more pods from now on. */
   markForDeletion(claim: string): void {
     if (!this.claimsByName.has(claim)) return;
     this.marked.add(claim);
     this.touchClaim(claim);
   }
 
-  /** Takes `markForDeletion` back. */
+  /** Reverts `markForDeletion`. */
   unmarkForDeletion(claim: string): void {
     if (this.marked.delete(claim)) this.touchClaim(claim);
   }
@@ -179,7 +179,7 @@ export class Cluster {
     return this.pods.get(`${namespace}/${name}`);
   }
 
-  /** Whether there are pods without a node that the scheduler may be giving one to just now. */
+  /** Whether the scheduler may be about to bind some pod. */
   get podsMayBeBound(): boolean {
     return this.pods.areBindable;
   }
@@ -188,27 +188,29 @@ export class Cluster {
     return this.pods.on(nodeName);
   }
 
-  /** The claim of an instance. Of several, which cannot last, the one that came last. */
+  /** The claim of an instance. If there are temporarily several, the newest. */
   claimByProviderID(providerID: string | undefined): NodeClaim | undefined {
     return this.claimsByName.get(this.claimNames.last(providerID) ?? '');
   }
 
-  /** The Nodes that name this instance: one, once it has joined. Of several, the last stands for the instance. */
+  /**
+   * The Nodes with this provider ID: one, after it has joined. If there are several, the last represents the instance.
+   */
   nodesByProviderID(providerID: string | undefined): readonly Node[] {
     return this.nodeNames.all(providerID).flatMap((name) => this.nodesByName.get(name) ?? []);
   }
 
-  /** The view of a claim's node; undefined for a claim that is not here. */
+  /** The view of a claim's node; undefined for an unknown claim. */
   viewOf(claimName: string): NodeView | undefined {
     return this.views.get(claimKey(claimName));
   }
 
-  /** The newest pod that the DaemonSet has, as admission left it. */
+  /** The newest pod of the DaemonSet, after admission. */
   newestDaemonPod(daemonSet: DaemonSet): Pod | undefined {
     return this.pods.newestOf(daemonSet);
   }
 
-  /** What the nodes of a pool add up to, `nodes` included, without those that are being deleted. */
+  /** Total of the nodes of a pool, `nodes` included, without those being deleted. */
   poolUsage(pool: string): Resources {
     return this.views.usageOf(pool);
   }
@@ -251,7 +253,7 @@ export class Cluster {
     return known?.metadata.uid === uid ? known : undefined;
   }
 
-  /** The key of the view of this name: a claim's until its Node has registered, a Node's afterwards. */
+  /** Key of the view with this name: the claim until its Node has registered, then the Node. */
   private targetOf(name: string): string {
     if (this.claimsByName.has(name)) return claimKey(name);
     const claim = this.claimByProviderID(this.nodesByName.get(name)?.spec?.providerID);
@@ -271,8 +273,8 @@ export class Cluster {
   }
 
   /**
-   * Whether a watch event says nothing new: the version that is here, or one from before a write of ours. Any other
-   * older version is news: the API server was restored from a backup.
+   * Whether a watch event is outdated: the version already known, or one from before our own write. Any other older
+   * version is applied: the API server was restored from a backup.
    */
   private isOutdated(object: KubeObject, known: KubeObject | undefined): boolean {
     if (this.departed.has(object.metadata.uid ?? '')) return true;
@@ -295,8 +297,8 @@ export class Cluster {
   }
 
   /**
-   * Only of a Node without a claim. One of ours that has not registered is about to get its claim: shown now, it would
-   * be counted twice, because its claim promises the same node.
+   * Only for a Node without a claim. One of ours that has not registered is about to get its claim: showing it now
+   * would count the node twice, because the claim is counted too.
    */
   private viewOfNode(name: string): NodeView | undefined {
     const node = this.nodesByName.get(name);
@@ -316,7 +318,7 @@ export class Cluster {
     this.claimNames.remove(this.claimsByName.get(name)?.status?.providerID, name);
   }
 
-  /** The views of a node and of the claim of the same instance are out of date. */
+  /** Invalidates the views of a node and of the claim of the same instance. */
   private touchNode(name: string): void {
     this.views.touch(nodeKey(name));
     const { providerID } = this.nodesByName.get(name)?.spec ?? {};
@@ -335,12 +337,12 @@ const nodeKey = (name: string): string => `node/${name}`;
 const claimKey = (name: string): string => `${CLAIM}${name}`;
 const daemonSetKey = ({ metadata }: DaemonSet): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
-/** Objects that do not say their version are never equal to another, and neither before nor after it. */
+/** NaN for objects without a version, so that no comparison with them is true. */
 const versionOf = ({ metadata }: KubeObject): number => Number(metadata.resourceVersion ?? Number.NaN);
 
 const isLater = (object: KubeObject, known: KubeObject | undefined): boolean =>
   known !== undefined && known.metadata.uid === object.metadata.uid && !(versionOf(object) <= versionOf(known));
 
-/** Whether the end of the object with this UID concerns what is known under its name, not a successor. */
+/** Whether a deletion with this UID refers to the known object of that name, not to a predecessor. */
 const isIncarnation = (known: KubeObject | undefined, uid: string | undefined): boolean =>
   known === undefined || uid === undefined || known.metadata.uid === undefined || known.metadata.uid === uid;

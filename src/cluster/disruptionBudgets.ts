@@ -1,4 +1,4 @@
-/** PodDisruptionBudgets as they bear on single pods. */
+/** Effect of PodDisruptionBudgets on single pods. */
 import type { Pod, PodDisruptionBudget } from '../api/kinds.ts';
 import { matchesLabelSelector } from '../pods/labelSelector.ts';
 import { isUnready } from '../pods/podPredicates.ts';
@@ -16,7 +16,7 @@ export class PodBudgets {
     }
   }
 
-  /** The budgets that refuse an eviction of the pod now; more than one for a pod refuse it whatever they allow. */
+  /** The budgets that refuse an eviction of the pod now; several budgets for one pod always refuse it. */
   refusing(pod: Pod): readonly PodDisruptionBudget[] {
     const matching = this.matching(pod);
     if (matching.length > 1) return matching;
@@ -24,8 +24,8 @@ export class PodBudgets {
   }
 
   /**
-   * Whether no budget will ever let the pod go: one that allows nothing by its very terms, or more than one, which the
-   * eviction API cannot serve. A pod that cannot be evicted needs no room elsewhere.
+   * Whether no budget will ever allow the eviction: one that allows nothing by definition, or more than one, which the
+   * eviction API does not support. Such a pod needs no room elsewhere.
    */
   isFullyBlocked(pod: Pod): boolean {
     const matching = this.matching(pod);
@@ -33,7 +33,7 @@ export class PodBudgets {
     return matching.some((budget) => allowsNothing(budget) && !letsUnhealthyGo(budget, pod));
   }
 
-  /** Of pods that go and do not come back, the first for which its budget has nothing left after the others. */
+  /** The first of these pods, none of which is replaced, for which its budget has nothing left after the others. */
   firstBeyond(pods: Iterable<Pod>): { readonly pod: Pod; readonly budget: PodDisruptionBudget } | undefined {
     const left = new Map<PodDisruptionBudget, number>();
     for (const pod of pods) {
@@ -47,7 +47,7 @@ export class PodBudgets {
     return undefined;
   }
 
-  /** In order of name, whatever the order of the list. */
+  /** Sorted by name, whatever the order of the list. */
   private matching(pod: Pod): readonly PodDisruptionBudget[] {
     const own = this.byNamespace.get(pod.metadata.namespace ?? '');
     if (own === undefined) return [];

@@ -7,9 +7,8 @@ import { Turns, type Surroundings } from './turns.ts';
 import { Placements, type Place, type PlannedPods } from './placements.ts';
 
 /**
- * The places that loops have planned for pods, as far as they still stand: a place ends with its pod, with its node or
- * claim, and some time after its node is up. The cluster tells it of every pod, node and claim; loops hold places and
- * ask for them.
+ * Planned places that are still valid: a place ends with its pod, with its node or claim, and some time after its node
+ * is up. The cluster reports every pod, node and claim here; loops hold and query places.
  */
 export class LivePlaces {
   private readonly surroundings: Surroundings;
@@ -17,11 +16,11 @@ export class LivePlaces {
   private readonly placements = new Placements((pod) => {
     for (const listener of this.listeners) listener(pod);
   });
-  /** In which order the scheduler will come to the pods. */
+  /** Order in which the scheduler will try the pods. */
   readonly turns: Turns;
-  /** Until when pods are expected on a node, by its key. */
+  /** By node key: until when pods are expected. */
   private readonly expected = new Map<string, number>();
-  /** When the pod of an open place was first seen to be gone. */
+  /** When the pod of an open place was first found missing. */
   private readonly vacantSince = new WeakMap<Place, number>();
 
   constructor(surroundings: Surroundings) {
@@ -30,9 +29,9 @@ export class LivePlaces {
   }
 
   /**
-   * Records where the pods of a plan are to run, so that no second node is bought for them and the scheduler is told.
-   * Pods of nodes that are going may be among them: their successors get the places. A pod that has a place already
-   * gives it up for the new one. `until` is how long, in milliseconds since 1970, a pod is left to a node that is up.
+   * Records where a plan's pods are to run, so that no second node is bought for them and hints can be written. May
+   * include pods of nodes being removed: their successors get the places. A pod's new place replaces its old one.
+   * `until`: time in milliseconds since 1970 up to which a pod is left to a node that is up.
    */
   hold(plan: string, planned: readonly PlannedPods[], until: number): void {
     const { targetOf, podNow } = this.surroundings;
@@ -49,7 +48,7 @@ export class LivePlaces {
     }
   }
 
-  /** The pod is expected on the node or claim of that name instead of the one that it was planned for. */
+  /** Moves the pod's place to the node or claim of that name. */
   move({ metadata }: Pod, name: string): void {
     const target = this.surroundings.targetOf(name);
     const { uid = '' } = metadata;
@@ -59,23 +58,26 @@ export class LivePlaces {
     this.placements.move(uid, target);
   }
 
-  /** Gives all places of a plan another end. */
+  /** Sets a new end for all places of a plan. */
   keepUntil(plan: string, until: number): void {
     for (const target of this.placements.keepUntil(plan, until)) this.expected.set(target, until);
   }
 
-  /** Takes back all that is left of a plan. */
+  /** Releases all remaining places of a plan. */
   release(plan: string): void {
     this.placements.endPlan(plan);
   }
 
-  /** The pod's place on a node that is on its way, or that is up so lately that the scheduler may not have used it yet. */
+  /**
+   * The pod's place on a node that is launching, or that has been up for so short a time that the scheduler may not
+   * have used it yet.
+   */
   of(pod: Pod, now: number): Place | undefined {
     const place = this.placements.placeOf(pod.metadata.uid ?? '');
     return place && this.stands(place, now) ? place : undefined;
   }
 
-  /** All places that stand, by node; ends the others. */
+  /** All valid places, by node; removes the others. */
   all(now: number): readonly { readonly view: NodeView; readonly places: readonly Place[] }[] {
     const all: { view: NodeView; places: readonly Place[] }[] = [];
     for (const target of this.placements.targets()) {
@@ -88,7 +90,7 @@ export class LivePlaces {
     return all;
   }
 
-  /** Places on the node or claim of that name, whether or not they stand. */
+  /** Places on the node or claim of that name, valid or not. */
   on(name: string): readonly Place[] {
     return this.placements.at(this.surroundings.targetOf(name));
   }
@@ -97,12 +99,12 @@ export class LivePlaces {
     return this.surroundings.viewOf(target);
   }
 
-  /** Whether the pod has a place, whether or not it stands. */
+  /** Whether the pod has a place, valid or not. */
   has({ metadata }: Pod): boolean {
     return this.placements.placeOf(metadata.uid ?? '') !== undefined;
   }
 
-  /** Whether pods other than these have places that stand and are yet to be bound. */
+  /** Whether other pods have valid places and are not bound yet. */
   areOthersComing(uids: ReadonlySet<string>, now: number): boolean {
     const isComing = (place: Place): boolean =>
       !uids.has(place.pod.metadata.uid ?? '') && this.turns.waits(place) && this.stands(place, now);
@@ -114,7 +116,7 @@ export class LivePlaces {
     return this.placements.isMixed;
   }
 
-  /** Whether pods have places on nodes that have yet to join. */
+  /** Whether pods have places on nodes that have not joined yet. */
   get areAwaitingNodes(): boolean {
     return this.placements.targets().some((target) => {
       const view = this.surroundings.viewOf(target);
@@ -122,7 +124,7 @@ export class LivePlaces {
     });
   }
 
-  /** Whether pods are about to be bound to the node or claim of this name: it must not be removed meanwhile. */
+  /** Whether pods are about to be bound to the node or claim of this name, so that it must not be removed now. */
   isExpecting(name: string, now: number): boolean {
     const target = this.surroundings.targetOf(name);
     return (
@@ -130,13 +132,15 @@ export class LivePlaces {
     );
   }
 
-  /** Calls back with every pod that got another place, or lost it without being bound; the result ends it. */
+  /**
+   * Calls back with every pod that got another place or lost its place without being bound; the result unsubscribes.
+   */
   subscribe(listener: (pod: Pod) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  /** A pod came or changed. `justBound` when it has got its node now. */
+  /** Handles a new or changed pod. `justBound`: it was assigned to its node by this change. */
   onPod(pod: Pod, justBound: boolean): void {
     if (this.placements.size === 0) return;
     const { nodeName } = pod.spec ?? {};
@@ -164,8 +168,8 @@ export class LivePlaces {
   }
 
   /**
-   * A pod that must spread has gone to another domain than it was planned for: one of its kind that was to go to that domain
-   * can do so no more, but may have the place that is left.
+   * A spread pod was bound in another domain than planned: a pod of its kind planned for that domain no longer fits
+   * there, but may take the free place.
    */
   private crowdedOut(own: Place, target: string): Place | undefined {
     const key = spreadKey(own.pod);
@@ -177,12 +181,12 @@ export class LivePlaces {
     const others = this.placements
       .alike(own)
       .filter((place) => place !== own && this.turns.waits(place) && podNow(place.pod));
-    // On the node itself, they exchange places.
+    // If they are on the same node, they exchange places.
     if (others.some((place) => place.target === target)) return undefined;
     return others.findLast((place) => domainOf(place.target) === domain);
   }
 
-  /** A pod that is gone has no successor that comes later than `SUCCESSION`: its workload has shrunk. */
+  /** A successor that does not appear within `SUCCESSION` will not come: the workload has shrunk. */
   private isAwaited(place: Place, now: number): boolean {
     if (!place.open || this.surroundings.podNow(place.pod) !== undefined) {
       this.vacantSince.delete(place);
@@ -200,14 +204,14 @@ export class LivePlaces {
 }
 
 /**
- * How long the scheduler may take to use a node that has come up, in milliseconds: a pod that it tried in vain before, it
- * tries again up to ten seconds later. A pod whose room is taken meanwhile is planned again at once.
+ * Milliseconds in which the scheduler should use a node that has come up: it retries a pod that failed before up to ten
+ * seconds later. A pod whose room is taken meanwhile is planned again at once.
  */
 const SETTLING = 30_000;
-/** How long a controller may take to make a pod in the place of one that is gone, in milliseconds. */
+/** Milliseconds in which a controller should replace a deleted pod. */
 const SUCCESSION = 8_000;
 
-/** Whether the node has been up for so long that pods which are not on it by now will not come. */
+/** Whether the node has been up so long that pods not yet on it will not come. */
 function isSettled({ initialized, claim }: NodeView, now: number): boolean {
   if (!initialized) return false;
   const { lastTransitionTime: since } =

@@ -1,4 +1,4 @@
-/** Names by a key that should be unique but need not be at every moment; the name added last stands for the key. */
+/** Names by a key that should be unique but may be temporarily shared; the name added last represents the key. */
 export class NameIndex {
   private readonly names = new Map<string, Set<string>>();
 

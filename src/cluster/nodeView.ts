@@ -9,28 +9,28 @@ import { addResources, noResources, parseResources, quantityOf, type Resources }
 import { isDaemonPod, isTerminal } from '../pods/podPredicates.ts';
 
 /**
- * One node as the rest of the product sees it: NodeClaim and Node joined, with what the claim promises in place of what
- * has not arrived yet. An immutable value, made again when either half or a pod on it changes.
+ * A node as used by the rest of the code: NodeClaim and Node joined, with the claim's promised values until the Node
+ * reports its own. Immutable; recreated when the claim, the Node or a pod on it changes.
  */
 export interface NodeView {
-  /** The Node's name once it has registered, the claim's before. */
+  /** The Node's name once it has registered, before that the claim's. */
   readonly name: string;
   readonly providerID: string | undefined;
   readonly node: Node | undefined;
   readonly claim: NodeClaim | undefined;
   readonly nodePool: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
-  /** What a pod must tolerate; taints that go away by themselves are left out until the node is initialized. */
+  /** Taints that a pod must tolerate; temporary taints are left out until the node is initialized. */
   readonly taints: readonly Taint[];
   readonly capacity: Resources;
   readonly allocatable: Resources;
-  /** Sum over the pods on it that have not ended. */
+  /** Sum of the requests of its pods that have not ended. */
   readonly requested: Resources;
   readonly daemonRequested: Resources;
   readonly pods: readonly Pod[];
   readonly registered: boolean;
   readonly initialized: boolean;
-  /** Takes no more pods: being deleted, or its instance is on the way out. */
+  /** Accepts no more pods: being deleted, or its instance is being deleted. */
   readonly deleting: boolean;
 }
 
@@ -65,7 +65,7 @@ export function nodeView({ node, claim }: Halves, pods: readonly Pod[]): NodeVie
 const sumRequests = (pods: readonly Pod[]): Resources =>
   pods.reduce<Resources>((sum, pod) => addResources(sum, requestsOf(pod)), noResources);
 
-/** Pods and resource lists never change: a view that is made again reads only those that are new. */
+/** Pods and resource lists are immutable: a recreated view computes only those of new pods. */
 const requests = new WeakMap<Pod, Resources>();
 const amounts = new WeakMap<object, Resources>();
 
@@ -82,7 +82,7 @@ function amountsOf(list: Readonly<Record<string, string | number>> | undefined):
   return known;
 }
 
-/** Until a claim has launched, it promises at least what it was asked to offer. */
+/** Before the launch, a claim promises at least the resources that it requests. */
 function promised(
   field: 'capacity' | 'allocatable',
   node: Node | undefined,

@@ -4,8 +4,8 @@ import { PoolUsage } from './poolUsage.ts';
 import { SortedValues } from './sortedValues.ts';
 
 /**
- * The views of all nodes, in order of name, and what they add up to per pool. A view is made again only after `touch`
- * of its key, so reading costs in proportion to what was touched since the last read.
+ * The views of all nodes, sorted by name, and their totals per pool. A view is recreated only after `touch` with its
+ * key, so reading costs time in proportion to what was touched since the last read.
  */
 export class NodeViews {
   private readonly make: (key: string) => NodeView | undefined;
@@ -14,7 +14,7 @@ export class NodeViews {
   private readonly usage = new PoolUsage();
   private readonly touched = new Set<string>();
 
-  /** `make` returns the view of a key as it is now; undefined when there is none. */
+  /** `make` returns the current view of a key; undefined when there is none. */
   constructor(make: (key: string) => NodeView | undefined) {
     this.make = make;
   }
@@ -58,5 +58,5 @@ export class NodeViews {
   }
 }
 
-/** Names need not be unique for a moment: a Node without a claim may be named like a claim that waits for its own. */
+/** Names may be temporarily shared: a Node without a claim may be named like a claim that still waits for its Node. */
 const placeOf = ({ name }: NodeView, key: string): string => `${name} ${key}`;

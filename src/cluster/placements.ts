@@ -1,8 +1,8 @@
 /**
- * Where planned pods are to run: places on nodes that exist or are on their way. A plan, of provisioning or of
- * disruption, holds one place for each of its pods. A place is for a kind of pod, not for a name: when an evicted pod is
- * replaced, the next pod of its kind takes the place, and a pod that is bound where another of its kind was expected
- * exchanges places with it. Knows neither time nor nodes: whether a place still counts is for its owner to say.
+ * Where planned pods are to run: places on existing or launching nodes. A plan (of provisioning or disruption) holds
+ * one place per pod. A place is for a kind of pod, not for a name: when an evicted pod is replaced, the next pod of its
+ * kind takes the place, and a pod bound where another of its kind was expected exchanges places with it. Does not track
+ * time or nodes: the owner decides whether a place is still valid.
  */
 import type { Pod } from '../api/kinds.ts';
 import { podKind } from '../pods/podKind.ts';
@@ -11,19 +11,19 @@ import type { Solution } from '../solver/problem.ts';
 /** One pod's place. */
 export interface Place {
   readonly plan: string;
-  /** The key of the node or claim (see `Cluster.hold`). */
+  /** Key of the node or claim (see `Cluster.hold`). */
   readonly target: string;
-  /** Until when the pod is left to its node, once that node is up. */
+  /** Until when the pod is left to its node once that node is up. */
   readonly until: number;
-  /** The pod that has the place; of an open place, the one that it was planned for. As it was planned: without a node. */
+  /** The pod that has the place; for an open place, the pod it was planned for. As planned: without a node. */
   readonly pod: Pod;
-  /** The pod that it was planned for goes or has gone; the next of its kind takes it. */
+  /** The pod it was planned for is leaving or gone; the next pod of its kind takes the place. */
   readonly open: boolean;
-  /** It was planned for a pod on a node that is going. */
+  /** Planned for a pod on a node that is being removed. */
   readonly moved: boolean;
 }
 
-/** Pods and where a plan puts them: on the node or claim of that name. */
+/** Pods of a plan, and the name of their node or claim. */
 export interface PlannedPods {
   readonly target: string;
   readonly pods: readonly Pod[];
@@ -51,7 +51,7 @@ interface Held {
   readonly kind: string;
   readonly shape: string;
   pod: Pod;
-  /** The pod runs elsewhere still, on a node that is going. */
+  /** The pod still runs elsewhere, on a node being removed. */
   leaving: boolean;
   open: boolean;
   readonly moved: boolean;
@@ -65,7 +65,7 @@ export class Placements {
   private readonly shapes = new Map<string, number>();
   private readonly onChange: (pod: Pod) => void;
 
-  /** `onChange` is called with every pod that got another place, or lost its place without being bound. */
+  /** `onChange` is called with every pod that got another place or lost its place without being bound. */
   constructor(onChange: (pod: Pod) => void = () => undefined) {
     this.onChange = onChange;
   }
@@ -78,12 +78,12 @@ export class Placements {
     return this.openByKind.size > 0;
   }
 
-  /** Whether it matters which pod gets which node: pods that are all alike fill the same nodes in any order. */
+  /** Whether it matters which pod gets which node: identical pods fill the nodes in any order. */
   get isMixed(): boolean {
     return this.shapes.size > 1 && this.byTarget.size > 1;
   }
 
-  /** Gives the pod a place, instead of the one it may have. `leaving` when it runs on a node that is going. */
+  /** Gives the pod a place in place of its current one. `leaving`: it runs on a node being removed. */
   hold(plan: string, target: string, pod: Pod, options: { readonly until: number; readonly leaving?: boolean }): void {
     const { uid } = pod.metadata;
     if (uid === undefined) return;
@@ -107,7 +107,7 @@ export class Placements {
     return [...(this.byTarget.get(target) ?? [])];
   }
 
-  /** The places of the same plan and kind as this one, and it. */
+  /** All places of the same plan and kind, including this one. */
   alike({ plan, pod }: Place): readonly Place[] {
     const { kind } = podKind(pod);
     return [...(this.byPlan.get(plan) ?? [])].filter((held) => held.kind === kind);
@@ -130,7 +130,7 @@ export class Placements {
     this.onChange(pod);
   }
 
-  /** The pod is about to leave its node, or has left it: its successor may have its place. */
+  /** The pod is leaving its node or has left it: its successor may take its place. */
   depart(pod: Pod): void {
     const held = this.byPod.get(pod.metadata.uid ?? '');
     if (held === undefined || !held.leaving || held.open || !podKind(held.pod).replaced) return;
@@ -138,7 +138,7 @@ export class Placements {
     file(this.openByKind, held.kind, held);
   }
 
-  /** The pod is gone. What was planned for a pod that waited ends with it. */
+  /** The pod is gone. The place of a pod that never ran ends with it. */
   remove(pod: Pod): void {
     const held = this.byPod.get(pod.metadata.uid ?? '');
     if (held === undefined || held.open) return;
@@ -146,7 +146,7 @@ export class Placements {
     if (!held.open) this.discard(held);
   }
 
-  /** The pod has got a node: its own place, or one that was meant for another of its kind, is used up. */
+  /** The pod was bound: its own place, or one for another pod of its kind, is used up. */
   bind(pod: Pod, target: string): void {
     const own = this.byPod.get(pod.metadata.uid ?? '');
     if (own?.leaving) return;
@@ -158,7 +158,7 @@ export class Placements {
     else this.exchange(own, taken);
   }
 
-  /** The pod is expected on another node than it was planned for. */
+  /** Moves the pod's place to another node. */
   move(podUid: string, target: string): void {
     const held = this.byPod.get(podUid);
     if (held === undefined || held.target === target) return;
@@ -168,7 +168,7 @@ export class Placements {
     this.onChange(held.pod);
   }
 
-  /** Gives places of one kind to other pods of that kind: each to the pod at the same position. */
+  /** Reassigns places of one kind to other pods of that kind: place `i` to pod `i`. */
   exchangeAll(places: readonly Place[], pods: readonly Pod[]): void {
     const held = places.map(({ pod }) => this.byPod.get(pod.metadata.uid ?? ''));
     for (const [at, pod] of pods.entries()) {
@@ -180,7 +180,7 @@ export class Placements {
     }
   }
 
-  /** Gives all places of a plan another end. Returns their targets. */
+  /** Sets a new end for all places of a plan. Returns their targets. */
   keepUntil(plan: string, until: number): readonly string[] {
     const held = [...(this.byPlan.get(plan) ?? [])];
     for (const each of held) each.until = until;
@@ -195,12 +195,12 @@ export class Placements {
     for (const held of this.byPlan.get(plan) ?? []) this.end(held);
   }
 
-  /** Ends the places on a target whose time is over. */
+  /** Ends expired places on a target. */
   expire(target: string, now: number): void {
     for (const held of this.byTarget.get(target) ?? []) if (now >= held.until) this.end(held);
   }
 
-  /** The pod of `own` is bound where `taken` was: the pod of `taken` gets the place that is left. */
+  /** The pod of `own` was bound in the place `taken`: the pod of `taken` gets the place `own`. */
   private exchange(own: Held, taken: Held): void {
     const { pod, leaving, open } = taken;
     this.discard(taken);
@@ -211,7 +211,7 @@ export class Placements {
     this.onChange(pod);
   }
 
-  /** Of several of the kind, one that no pod waits for. */
+  /** A place of the kind; if possible one for which no pod waits. */
   private placeOfKind(target: string, kind: string): Held | undefined {
     let found: Held | undefined;
     for (const held of this.byTarget.get(target) ?? []) {

@@ -1,6 +1,6 @@
 /**
- * Which kinds of pods a NodeClaim was made for, as an annotation of the claim: `kind=count`, with commas between them. A
- * restarted controller reads the places of its plans from it.
+ * The kinds of pods for which a NodeClaim was created, as an annotation of the claim: `kind=count`, separated by
+ * commas. A restarted controller restores the places of its plans from it.
  */
 import type { Pod } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
@@ -23,7 +23,7 @@ function parsePlannedKinds({ metadata }: NodeClaim): ReadonlyMap<string, number>
   return kinds;
 }
 
-/** How many pods the claim was made for. */
+/** Number of pods for which the claim was created. */
 export function plannedPodCount(claim: NodeClaim): number {
   return [...parsePlannedKinds(claim).values()].reduce((sum, count) => sum + count, 0);
 }
@@ -37,7 +37,7 @@ function countKinds(pods: readonly Pod[]): Map<string, number> {
   return counts;
 }
 
-/** Gives the pods that need a place back to the nodes on their way that were bought for their kinds. */
+/** Assigns the pods that need a place to the launching nodes that were bought for their kinds. */
 export function restoredPlaces(views: readonly NodeView[], pods: readonly Pod[]): readonly PlannedPods[] {
   const byKind = new Map<string, Pod[]>();
   for (const pod of pods) {

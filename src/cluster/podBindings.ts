@@ -7,22 +7,22 @@ import { SortedValues } from './sortedValues.ts';
 const NO_PODS: ReadonlyMap<string, Pod> = new Map();
 
 /**
- * All pods, and where they are: by node, those that the scheduler found no node for, by controller and by DaemonSet. `onChange` is
- * called with every node whose pods changed.
+ * All pods, by node, by controller and by DaemonSet, and those that the scheduler could not place. `onChange` is called
+ * with every node whose pods changed.
  */
 export class PodBindings {
   private readonly pods = new Map<string, Pod>();
   private readonly byNode = new Map<string, Map<string, Pod>>();
   private readonly byController = new Map<string, Map<string, Pod>>();
-  /** By key: pods that came later have higher numbers. */
+  /** By key: increasing numbers in order of arrival. */
   private readonly arrivals = new Map<string, number>();
   private arrived = 0;
   private readonly waiting = new SortedValues<Pod>();
-  /** Keys of pods that the scheduler may be giving a node to. */
+  /** Keys of pods that the scheduler may be about to bind. */
   private readonly bindable = new Set<string>();
   /** By the UID of the DaemonSet. */
   private readonly byDaemonSet = new Map<string, Map<string, Pod>>();
-  /** By the UID of the DaemonSet: its newest pod, as far as it is known. */
+  /** By the UID of the DaemonSet: its newest pod, if known. */
   private readonly newest = new Map<string, Pod>();
   private readonly onChange: (nodeName: string) => void;
 
@@ -38,7 +38,7 @@ export class PodBindings {
   set(pod: Pod): void {
     const key = podKey(pod);
     const old = this.pods.get(key);
-    // A pod of the same name may have been created elsewhere before the end of this one is known.
+    // A pod of the same name may have been created on another node before this deletion is known.
     if (old !== undefined) this.unfile(key, old, pod);
     else this.arrivals.set(key, ++this.arrived);
     this.pods.set(key, pod);
@@ -73,20 +73,20 @@ export class PodBindings {
     this.arrivals.delete(key);
   }
 
-  /** In order of namespace and name, as all lists here: decisions must not depend on the order of arrival. */
+  /** Sorted by namespace and name, as all lists here: decisions must not depend on the order of arrival. */
   on(nodeName: string): readonly Pod[] {
     const pods = this.byNode.get(nodeName);
     if (pods === undefined) return [];
     return [...pods].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, pod]) => pod);
   }
 
-  /** These pods in the order in which they came, which is about the order in which the scheduler tries them. */
+  /** These pods in order of arrival, which is roughly the order in which the scheduler tries them. */
   byArrival(pods: readonly Pod[]): readonly Pod[] {
     const arrivalOf = (pod: Pod): number => this.arrivals.get(podKey(pod)) ?? 0;
     return pods.filter((pod) => arrivalOf(pod) > 0).sort((left, right) => arrivalOf(left) - arrivalOf(right));
   }
 
-  /** The pods of these controllers that have a node. */
+  /** Bound pods of these controllers. */
   boundOf(controllers: ReadonlySet<string>): readonly Pod[] {
     return [...controllers].flatMap((controller) =>
       [...(this.byController.get(controller) ?? NO_PODS).values()].filter(
@@ -95,7 +95,7 @@ export class PodBindings {
     );
   }
 
-  /** Whether there are pods that the scheduler may be giving a node to just now. */
+  /** Whether the scheduler may be about to bind some pod. */
   get areBindable(): boolean {
     return this.bindable.size > 0;
   }
@@ -104,7 +104,7 @@ export class PodBindings {
     return this.waiting.values();
   }
 
-  /** What a DaemonSet really runs, which admission may have made different from its template. */
+  /** The pod that a DaemonSet actually runs; admission may have changed it from the template. */
   newestOf({ metadata }: DaemonSet): Pod | undefined {
     const uid = metadata.uid ?? '';
     let newest = this.newest.get(uid);
@@ -116,7 +116,7 @@ export class PodBindings {
     return newest;
   }
 
-  /** Takes `old` off the shelves that its successor `next`, if there is one, will not be on. */
+  /** Removes `old` from the indexes that its successor `next`, if any, will not be in. */
   private unfile(key: string, old: Pod, next?: Pod): void {
     const nodeName = old.spec?.nodeName;
     if (nodeName && nodeName !== next?.spec?.nodeName) {
@@ -129,7 +129,7 @@ export class PodBindings {
     }
     const daemonSet = daemonSetOf(old);
     if (daemonSet !== undefined && this.newest.get(daemonSet) === old) {
-      // A pod whose status changes stays the newest; when it goes, the next one is looked for when it is asked for.
+      // A status change keeps the pod the newest; when it is deleted, the next newest is searched on demand.
       if (next && daemonSetOf(next) === daemonSet && !isNewer(old, next)) this.newest.set(daemonSet, next);
       else this.newest.delete(daemonSet);
     }

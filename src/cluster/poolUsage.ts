@@ -9,12 +9,12 @@ interface Share {
 
 const ONE_NODE: Resources = { nodes: Quantity.fromValue(1) };
 
-/** What the nodes of each NodePool add up to, `nodes` included; kept up to date node by node, never summed again. */
+/** Total of the nodes of each NodePool, `nodes` included; updated per node, never summed again. */
 export class PoolUsage {
   private readonly shares = new Map<string, Share>();
   private readonly totals = new Map<string, Resources>();
 
-  /** The node counts for the pool from now on, instead of what it counted for before. */
+  /** Counts the node for the pool from now on, replacing what it counted for before. */
   set(node: string, pool: string, capacity: Resources): void {
     const known = this.shares.get(node);
     if (known?.pool === pool && known.capacity === capacity) return;

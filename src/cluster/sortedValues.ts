@@ -1,14 +1,14 @@
-/** Beyond this many changes at once, merging is cheaper than moving the rest of the array for each of them. */
+/** With more simultaneous changes than this, merging is cheaper than shifting the array for each of them. */
 const FEW_CHANGES = 32;
 
 /**
- * Values in the order of their keys. `values` returns the same array until something changes, and after a few changes
- * costs one copy of it, not a sort.
+ * Values sorted by key. `values` returns the same array until something changes, and a few changes cost one copy of it,
+ * not a sort.
  */
 export class SortedValues<V extends object> {
   private keys: string[] = [];
   private sorted: readonly V[] = [];
-  /** Not in `sorted` yet; undefined for a value that goes. */
+  /** Not yet applied to `sorted`; undefined for a removed value. */
   private readonly changes = new Map<string, V | undefined>();
 
   set(key: string, value: V): void {
@@ -74,7 +74,7 @@ export class SortedValues<V extends object> {
     this.sorted = sorted;
   }
 
-  /** Where the key is, or would be. */
+  /** Index of the key, or its insertion point. */
   private position(key: string): number {
     let low = 0;
     let high = this.keys.length;

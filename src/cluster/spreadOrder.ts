@@ -1,22 +1,22 @@
-/** Which pods must spread over domains, and which of their places the scheduler should fill first. */
+/** Which pods must spread over domains, and in which order the scheduler should fill their places. */
 import type { TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
 import type { Pod } from '../api/kinds.ts';
 import { Labels } from '../api/labels.ts';
 
-/** The label whose values the scheduler keeps pods of this kind evenly spread over, if it insists on one. */
+/** The topology key of the pod's hard spread constraint, if it has one. */
 export function spreadKey(pod: Pod): string | undefined {
   return hardSpreads(pod)[0]?.topologyKey;
 }
 
 /**
- * How many pods of this kind may be nominated to one node at a time: the scheduler counts them as if they ran there, and one
- * domain may be ahead of another by one already.
+ * How many pods of this kind may be nominated to one node at a time: the scheduler counts nominated pods as running
+ * there, and one domain may already be ahead by one.
  */
 export function toldAtOnce(pod: Pod): number {
   return Math.max(1, Math.min(...hardSpreads(pod).map(({ maxSkew }) => maxSkew)) - 1);
 }
 
-/** The skew that the scheduler allows pods of this kind, if it insists on one spread alone. */
+/** The maxSkew of the pod's only hard spread constraint, if it has exactly one. */
 export function onlySkew(pod: Pod): number | undefined {
   const [first, ...others] = hardSpreads(pod);
   return others.length === 0 ? first?.maxSkew : undefined;
@@ -28,15 +28,15 @@ function hardSpreads({ spec }: Pod): readonly TopologySpreadConstraint[] {
   );
 }
 
-/** A place of a pod that must spread. */
+/** A place of a pod with a spread constraint. */
 export interface SpreadPlace {
   readonly domain: string;
   readonly node: string;
 }
 
 /**
- * Whether the scheduler can bind pods to these places in this order while all of them are nominated: it counts the others that
- * are nominated to the same node as if they ran there. `before` is how many pods each domain has already.
+ * Whether the scheduler can bind pods to these places in this order while all are nominated: it counts other pods
+ * nominated to the same node as running there. `before`: number of pods already in each domain.
  */
 export function canBeToldTogether(
   places: readonly SpreadPlace[],
@@ -56,9 +56,9 @@ export function canBeToldTogether(
 }
 
 /**
- * The places in an order in which they can be filled one by one without one domain getting further ahead of another than
- * it must: over domains by turns, those with fewer places first. Where a run of them comes earlier or later than expected, the rest can still be filled.
- * `before` is how many pods each domain has already.
+ * An order in which the places can be filled one by one with the least possible skew between domains: round-robin over
+ * domains, those with fewer places first. If some places are filled earlier or later than expected, the rest can still
+ * be filled. `before`: number of pods already in each domain.
  */
 export function spreadOrder<T extends { readonly domain: string }>(
   places: readonly T[],
@@ -83,7 +83,7 @@ export function spreadOrder<T extends { readonly domain: string }>(
   return order;
 }
 
-/** Of several with the least count, the one with the fewest places. */
+/** The domain with the least count; ties: the one with the fewest places. */
 function leastOf(
   counts: ReadonlyMap<string, number>,
   placesIn: (domain: string) => number,

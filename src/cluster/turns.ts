@@ -5,31 +5,31 @@ import type { NodeView } from './nodeView.ts';
 import type { Place, Placements } from './placements.ts';
 import { spreadKey, spreadOrder, type SpreadPlace } from './spreadOrder.ts';
 
-/** What places are measured against. */
+/** Access to the surrounding cluster state. */
 export interface Surroundings {
-  /** The key of the node or claim of that name. */
+  /** Key of the node or claim of that name. */
   readonly targetOf: (name: string) => string;
   readonly viewOf: (target: string) => NodeView | undefined;
-  /** The pod as it is now. */
+  /** The pod's current version. */
   readonly podNow: (pod: Pod) => Pod | undefined;
-  /** These pods in the order in which they came. */
+  /** These pods in order of arrival. */
   readonly byArrival: (pods: readonly Pod[]) => readonly Pod[];
-  /** Whether there is a node that takes pods. */
+  /** Whether any node accepts pods. */
   readonly takesPods: () => boolean;
-  /** The pods of these controllers that have a node. */
+  /** Bound pods of these controllers. */
   readonly boundOf: (controllers: ReadonlySet<string>) => readonly Pod[];
 }
 
-/** Places of pods that must spread over domains. */
+/** Places of pods with a spread constraint. */
 interface Spread {
   readonly places: readonly (SpreadPlace & { readonly pod: Pod })[];
   readonly before: ReadonlyMap<string, number>;
 }
 
-/** When the scheduler was last seen to try a pod, in milliseconds; 0 when it was not. */
+/** When the scheduler was last seen to try a pod, in milliseconds; 0: never. */
 type LastTried = (pod: Pod) => number;
 
-/** The order in which the scheduler will come to pods that have places, and what follows from it for the places. */
+/** Predicts the order in which the scheduler will try pods with places, and assigns places accordingly. */
 export class Turns {
   private readonly surroundings: Surroundings;
   private readonly placements: Placements;
@@ -39,17 +39,17 @@ export class Turns {
     this.placements = placements;
   }
 
-  /** Whether the place has a pod that is yet to be bound. */
+  /** Whether the place has a pod that is not bound yet. */
   waits({ open, pod }: Place): boolean {
     return !open && !this.surroundings.podNow(pod)?.spec?.nodeName;
   }
 
   /**
-   * Exchanges places on these claims' nodes between pods of one kind, so that the scheduler may put each pod on its node
-   * when its turn comes: pods that must spread over domains go to them by turns, and of the others, those that it tries
-   * first share few nodes. Pods on nodes of `settled` claims keep their places unless they must spread. Returns the claims
-   * by the highest priority of their pods, and of one priority in the order in which pods will ask for their nodes.
-   * `lastTried` is when the scheduler was seen to try a pod.
+   * Exchanges places on these claims' nodes between pods of one kind, so that each pod fits on its node when the
+   * scheduler tries it: spread pods go round-robin over domains; of the others, the first ones tried share few nodes.
+   * Pods on nodes of `settled` claims keep their places unless they must spread. Returns the claims by the highest
+   * priority of their pods and, within a priority, in the order in which pods will need their nodes. `lastTried`: when
+   * the scheduler was seen to try a pod.
    */
   arrange(
     claims: readonly string[],
@@ -66,7 +66,10 @@ export class Turns {
     return this.byPriority([...new Set([...order, ...claims])]);
   }
 
-  /** Claims with pods of a higher priority first, otherwise in the same order; last those that no pod waits for. */
+  /**
+   * Groups claims by the highest priority of their waiting pods, keeping their order; claims without waiting pods come
+   * last.
+   */
   private byPriority(claims: readonly string[]): readonly (readonly string[])[] {
     const waves = new Map<number, string[]>();
     for (const claim of claims) {
@@ -80,9 +83,9 @@ export class Turns {
   }
 
   /**
-   * The places of pods that wait for these claims' nodes, as the scheduler will try the pods: by priority, and of one
-   * priority the longest untried first. In a cluster without any node that takes pods it waits before it tries one again,
-   * except for those that it has tried since these nodes joined.
+   * Places of pods waiting for these claims' nodes, in the order in which the scheduler will try the pods: by priority,
+   * then the longest untried first. In a cluster without any node that accepts pods, the scheduler waits before it
+   * retries a pod, except for pods that it has tried since these nodes joined.
    */
   inTurn(
     claims: readonly string[],
@@ -113,8 +116,8 @@ export class Turns {
   }
 
   /**
-   * Of this place's kind and plan, the places on nodes that have joined whose pods are yet to be bound, as the scheduler will
-   * try them, and how many of its controller's pods run in each domain of the key.
+   * Places of this place's kind and plan on joined nodes whose pods are not bound yet, in the order in which the
+   * scheduler will try the pods, and the number of its controller's running pods in each domain of the key.
    */
   spread(place: Place, key: string, lastTried: LastTried): Spread {
     const { kind } = podKind(place.pod);
@@ -134,7 +137,7 @@ export class Turns {
     };
   }
 
-  /** Of kinds that must spread, the places in the order in which they can be filled. */
+  /** Places of kinds that must spread, in the order in which they can be filled. */
   private spreadPlaces(places: readonly ClaimPlace[]): ReadonlyMap<string, readonly ClaimPlace[]> {
     const byKind = new Map<string, [ClaimPlace, ...ClaimPlace[]]>();
     for (const each of places) {
@@ -156,7 +159,7 @@ export class Turns {
     );
   }
 
-  /** How many pods of the pod's controller run in each domain of the key. */
+  /** Number of running pods of the pod's controller in each domain of the key. */
   private runningIn(
     pod: Pod,
     key: string,
@@ -169,7 +172,7 @@ export class Turns {
     return counts;
   }
 
-  /** The nodes that pods of these places' controllers run on, once for each pod. */
+  /** The nodes on which pods of these places' controllers run, once per pod. */
   private running(places: readonly Place[]): ReadonlyMap<string, readonly NodeView[]> {
     const { boundOf, targetOf, viewOf } = this.surroundings;
     const running = new Map<string, NodeView[]>();

@@ -1,4 +1,4 @@
-/** What is left of the budgets while a method chooses nodes. */
+/** Remaining budgets while a method chooses nodes. */
 import type { DisruptionReason } from '../api/kinds/nodePool.ts';
 import type { Budgets } from './budgets.ts';
 import type { Candidate } from './candidate.ts';
@@ -18,7 +18,7 @@ export class Allowance {
     return this.budgets.allowed(pool, this.reason) - (this.taken.get(pool) ?? 0);
   }
 
-  /** Whether all of them may go together. */
+  /** Whether all of them may be disrupted together. */
   allows(candidates: readonly Candidate[]): boolean {
     return [...countByPool(candidates)].every(([pool, count]) => count <= this.left(pool));
   }

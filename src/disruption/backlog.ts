@@ -1,6 +1,6 @@
 /**
- * What could be saved now, and what holds it: dollars per hour of each pool by the cause that keeps its nodes. Counts what
- * nodes cost beyond what their pods are worth, so that a node which is as full as it can be counts for nothing.
+ * What could be saved now, and what blocks it: dollars per hour of each pool by the cause that keeps its nodes. Counts
+ * what nodes cost beyond the value of their pods, so that a full node counts as nothing.
  */
 import type { Kept, KeptCause } from './kept.ts';
 import type { Pass } from './method.ts';
@@ -10,11 +10,13 @@ import { Worth } from './worth.ts';
 export interface SavingsBacklog {
   /** Milliseconds since 1970. */
   readonly time: number;
-  /** US dollars per hour: all nodes of ours, the least that their pods could cost, and what could be saved. */
+  /**
+   * US dollars per hour: the price of all our nodes, the least that their pods could cost, and the possible savings.
+   */
   readonly pricePerHour: number;
   readonly leastPricePerHour: number;
   readonly savingsPerHour: number;
-  /** In order of the pool's name. */
+  /** Sorted by pool name. */
   readonly pools: readonly PoolBacklog[];
 }
 
@@ -23,20 +25,20 @@ interface PoolBacklog {
   readonly nodes: number;
   readonly pricePerHour: number;
   readonly savingsPerHour: number;
-  /** Most dollars first. */
+  /** Largest amount first. */
   readonly blockers: readonly Blocker[];
 }
 
 interface Blocker {
   readonly cause: BlockerKind;
   readonly nodes: number;
-  /** Dollars per hour that could be saved on these nodes if nothing held them. */
+  /** Dollars per hour that could be saved on these nodes without the blocker. */
   readonly savingsPerHour: number;
-  /** One of them. */
+  /** One of the nodes. */
   readonly example: string;
 }
 
-/** What holds savings, by what could be changed about it. */
+/** What blocks savings, grouped by what a user could change. */
 type BlockerKind =
   | 'pdb'
   | 'do-not-disrupt'
@@ -90,7 +92,7 @@ const KINDS: Readonly<Record<KeptCause['kind'], BlockerKind>> = {
   'next-pass': 'next',
 };
 
-/** `kept` are the causes that a whole pass left, one for each node; a node without one is about to go. */
+/** `kept`: the causes from a complete pass, one per node; a node without one is about to be removed. */
 export function savingsBacklog(pass: Pass, kept: readonly Kept[]): SavingsBacklog {
   const worth = new Worth(pass.candidates, pass);
   const causes = new Map(kept.map((each) => [each.nodeClaim ?? '', each.cause]));

@@ -1,6 +1,6 @@
 /**
- * The policy Balanced: a move must save a share of the pool's bill that is at least half the share of the pool's pods that
- * it disturbs.
+ * The policy Balanced: the share of the pool's bill that a move saves must be at least half the share of the pool's
+ * pods that it disturbs.
  */
 import { Labels } from '../api/labels.ts';
 import { isReschedulable } from '../pods/podPredicates.ts';
@@ -18,7 +18,7 @@ export interface PoolTotals {
   readonly disruptionCost: number;
 }
 
-/** What all nodes of each pool cost, and what it would hurt to disrupt all of them. */
+/** Price of all nodes of each pool, and the cost of disrupting all of them. */
 export function poolTotals(pass: Pass): ReadonlyMap<string, PoolTotals> {
   const byName = new Map(pass.candidates.map((candidate) => [candidate.view.name, candidate]));
   const totals = new Map<string, { price: number; disruptionCost: number }>();
@@ -34,13 +34,13 @@ export function poolTotals(pass: Pass): ReadonlyMap<string, PoolTotals> {
   return totals;
 }
 
-/** Why a pool with the policy Balanced does not approve of the move; every one of them has to. */
+/** Why a pool with the policy Balanced rejects the move; all such pools must approve. */
 export function balancedCause(scores: readonly BalancedScore[]): OutcomeCause | undefined {
   const refusing = scores.find(({ score }) => score < THRESHOLD);
   return refusing && { kind: 'balanced-score', score: refusing.score, threshold: THRESHOLD };
 }
 
-/** One for each pool with the policy. */
+/** One per pool with the policy. */
 export function balancedScores(
   candidates: readonly Candidate[],
   savingsPerHour: number,

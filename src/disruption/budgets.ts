@@ -10,12 +10,12 @@ import { UnitError } from '../units/unitError.ts';
 export const UNLIMITED_NODES = 2 ** 31 - 1;
 
 /**
- * What is wrong with an entry of `spec.disruption.budgets`. While there is one, nothing of the pool is disrupted.
+ * An invalid entry of `spec.disruption.budgets`. While there is one, no node of the pool is disrupted.
  * @public
  */
 export interface BudgetComplaint {
   readonly pool: string;
-  /** Place of the entry in the list. */
+  /** Index of the entry in the list. */
   readonly index: number;
   readonly field: 'nodes' | 'schedule' | 'duration';
   readonly value: string;
@@ -24,11 +24,11 @@ export interface BudgetComplaint {
 /** @public */
 export interface PoolBudget {
   readonly pool: string;
-  /** Initialized nodes that the cloud is not about to take away: what percentages are of. */
+  /** Initialized nodes whose instances are not being removed by the cloud: the base of percentages. */
   readonly nodes: number;
-  /** Those among them that are going away, or are not ready. */
+  /** Those of them that are being deleted or are not ready. */
   readonly disrupting: number;
-  /** What the budgets say, by reason, before `disrupting` is taken off. */
+  /** The budgets' limit by reason, before subtracting `disrupting`. */
   readonly limit: Readonly<Record<DisruptionReason, number>>;
   /** Whether the limit comes from an entry with a schedule. */
   readonly byWindow: Readonly<Record<DisruptionReason, boolean>>;
@@ -38,10 +38,10 @@ export interface PoolBudget {
 export const REASONS: readonly DisruptionReason[] = ['Underutilized', 'Empty', 'Drifted'];
 
 export interface Budgets {
-  /** In order of name. */
+  /** Sorted by name. */
   readonly pools: readonly PoolBudget[];
   of(pool: string): PoolBudget | undefined;
-  /** How many more nodes of the pool may go for this reason. */
+  /** How many more nodes of the pool may be disrupted for this reason. */
   allowed(pool: string, reason: DisruptionReason): number;
 }
 
@@ -76,7 +76,7 @@ function countNodes(views: readonly NodeView[]): Map<string, { nodes: number; di
   return counts;
 }
 
-/** The cloud has been told to take the instance away. */
+/** The cloud was told to delete the instance. */
 function isTerminated({ claim }: NodeView): boolean {
   return (claim?.status?.conditions ?? []).some(
     ({ type, status }) => type === 'InstanceTerminating' && status === 'True',
@@ -89,7 +89,7 @@ function isReady({ node }: NodeView): boolean {
 
 type Limits = Pick<PoolBudget, 'limit' | 'byWindow' | 'complaints'>;
 
-/** The smallest of the entries that are active and apply. One that cannot be read stops the pool for every reason. */
+/** The smallest of the active entries that apply. An invalid entry blocks the pool for every reason. */
 export function limitsOf({ metadata, spec }: NodePool, nodes: number, now: number): Limits {
   const limit: Record<DisruptionReason, number> = {
     Underutilized: UNLIMITED_NODES,
@@ -116,7 +116,7 @@ export function limitsOf({ metadata, spec }: NodePool, nodes: number, now: numbe
   return { limit, byWindow, complaints };
 }
 
-/** An entry of the list, read. */
+/** A parsed entry of the list. */
 interface ReadBudget {
   readonly amount: number;
   readonly isPercentage: boolean;
@@ -153,10 +153,10 @@ function trySchedule(text: string): Schedule | undefined {
 const isActiveAt = ({ window }: ReadBudget, now: number): boolean =>
   window === undefined || isOpen(window.schedule, window.duration, now);
 
-/** A list of reasons that is empty applies to none. */
+/** An empty list of reasons applies to none. */
 const appliesTo = ({ reasons }: DisruptionBudget, reason: DisruptionReason): boolean =>
   reasons === undefined || reasons.includes(reason);
 
-/** Percentages round up, so that a budget above zero lets at least one node go. */
+/** Percentages round up, so that a budget above zero allows at least one node. */
 const nodesOf = ({ amount, isPercentage }: ReadBudget, nodes: number): number =>
   isPercentage ? Math.ceil((amount * nodes) / 100) : amount;

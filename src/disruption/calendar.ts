@@ -11,25 +11,25 @@ export interface Calendar {
   /** Milliseconds since 1970. */
   readonly from: number;
   readonly until: number;
-  /** In order of the pool's name. */
+  /** Sorted by pool name. */
   readonly pools: readonly PoolCalendar[];
-  /** Claims that reach their age in this time, the first first. */
+  /** Claims that expire in this time, earliest first. */
   readonly expiries: readonly Expiry[];
-  /** Expiries and periods that were left out because there are too many. */
+  /** Number of expiries and periods omitted because there are too many. */
   readonly omitted: number;
 }
 
 interface PoolCalendar {
   readonly pool: string;
-  /** One after the other, without a gap. */
+  /** Consecutive, without gaps. */
   readonly periods: readonly Period[];
 }
 
-/** A time during which the budgets allow the same. */
+/** A time span with constant budgets. */
 interface Period {
   readonly from: number;
   readonly until: number;
-  /** Nodes that may be going at once, by reason; null where nothing limits them. */
+  /** Maximum nodes disrupted at once, by reason; null: unlimited. */
   readonly allowed: Readonly<Record<DisruptionReason, number | null>>;
 }
 
@@ -39,7 +39,7 @@ interface Expiry {
   readonly at: number;
 }
 
-/** Periods of one pool, and expiries of all. */
+/** Limit on the periods of one pool, and on the expiries of all. */
 const MOST_PERIODS = 1_000;
 const MOST_EXPIRIES = 5_000;
 
@@ -77,7 +77,7 @@ function periodsOf(
     const end = Math.min(until, nextBoundary(pool, at));
     const allowed = allowedAt(pool, nodes, at);
     const last = periods.at(-1);
-    // A window that opens and changes nothing is no boundary.
+    // Merge periods when an opening window changes nothing.
     if (last !== undefined && isSame(last.allowed, allowed)) periods[periods.length - 1] = { ...last, until: end };
     else periods.push({ from: at, until: end, allowed });
     at = end;

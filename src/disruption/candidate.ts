@@ -1,4 +1,4 @@
-/** Nodes that may be disrupted, each with what a decision needs to know about it. */
+/** Nodes that may be disrupted, each with the data that decisions need. */
 import { NodeClaimConditions } from '../api/conditionTypes.ts';
 import { findCondition } from '../api/conditions.ts';
 import type { Node, Pod } from '../api/kinds.ts';
@@ -18,23 +18,23 @@ import type { CandidateCause, Kept, KeptCause, PodCause } from './kept.ts';
 export interface Candidate {
   readonly view: NodeView & { readonly node: Node; readonly claim: NodeClaim };
   readonly pool: NodePool;
-  /** Undefined for one that the pool does not know any more. */
+  /** Undefined if the pool no longer offers the type. */
   readonly instanceType: InstanceType | undefined;
   readonly zone: string | undefined;
   readonly capacityType: string | undefined;
-  /** US dollars; 0 when it is not known. */
+  /** US dollars; 0 when unknown. */
   readonly pricePerHour: number;
-  /** Those that want a place again when the node goes. */
+  /** Pods that must be rescheduled when the node is removed. */
   readonly pods: readonly Pod[];
-  /** Of those, the ones that can leave: the others need no room elsewhere. */
+  /** Those of `pods` that can be evicted; the others need no room elsewhere. */
   readonly movable: readonly Pod[];
-  /** One for the node, and what it hurts to move each pod. */
+  /** 1 for the node, plus the cost of moving each pod. */
   readonly disruptionCost: number;
-  /** Dollars per hour for each unit of disruption cost. */
+  /** Dollars per hour per unit of disruption cost. */
   readonly savingsRatio: number;
-  /** Milliseconds since 1970; undefined for a node that has not drifted. */
+  /** Milliseconds since 1970; undefined if the node has not drifted. */
   readonly driftedSince: number | undefined;
-  /** A pod that must not be evicted now. Methods that only get their way in the end may pass over it. */
+  /** A pod that must not be evicted now. Eventual methods may ignore it. */
   readonly heldBy: PodCause | undefined;
 }
 
@@ -47,22 +47,22 @@ export interface PoolCatalogue {
 export interface CandidateInput {
   readonly now: number;
   readonly views: readonly NodeView[];
-  /** By name; a pool whose instance types are not known is missing. */
+  /** By name; a pool whose instance types are unknown is missing. */
   readonly pools: ReadonlyMap<string, PoolCatalogue>;
   readonly podBudgets: PodBudgets;
-  /** A command is under way for the node of this claim. */
+  /** A command for this claim's node is in progress. */
   readonly isQueued: (claim: string) => boolean;
   /** Pods are about to be bound to the node of this name. */
   readonly isNominated: (node: string) => boolean;
 }
 
 export interface Candidates {
-  /** In order of the node's name. */
+  /** Sorted by node name. */
   readonly candidates: readonly Candidate[];
   readonly kept: readonly Kept[];
 }
 
-/** Nodes without a claim are not ours and appear in neither list. */
+/** Nodes without a claim are not managed here and are in neither list. */
 export function findCandidates(input: CandidateInput): Candidates {
   const candidates: Candidate[] = [];
   const kept: Kept[] = [];
@@ -99,7 +99,7 @@ function judge(view: NodeView, input: CandidateInput): Candidate | Kept {
   if (offer === undefined || offer.instanceTypes.length === 0) {
     return because({ kind: 'pool-not-found', pool: view.nodePool });
   }
-  // Both halves are there: the same view, so that what is known by its identity stays known.
+  // Claim and Node exist: cast instead of copying, so that caches by the view's identity keep working.
   return candidateOf(view as Candidate['view'], offer, input);
 }
 
@@ -133,7 +133,7 @@ function candidateOf(
   };
 }
 
-/** The first pod that keeps the node: one that asks to be left alone before one that its budget keeps. */
+/** The first pod that keeps the node: pods with do-not-disrupt before pods protected by a PodDisruptionBudget. */
 function podHolding(pods: readonly Pod[], budgets: PodBudgets, now: number): PodCause | undefined {
   const active = pods.filter(isActive);
   for (const pod of active) {
@@ -157,7 +157,7 @@ const staysOn = ({ spec }: Pod): boolean => (spec?.tolerations ?? []).some((each
 
 const timeOf = (text: string | undefined): number => Date.parse(text ?? '') || 0;
 
-/** Instance types of one list by name; lists never change and are used again and again. */
+/** Instance types by name, per list; lists are immutable and reused. */
 const indexes = new WeakMap<readonly InstanceType[], ReadonlyMap<string, InstanceType>>();
 
 export function typesByName(types: readonly InstanceType[]): ReadonlyMap<string, InstanceType> {

@@ -1,4 +1,4 @@
-/** What a pass decides to do, as plain data: these nodes go, these come in their place, and there go the pods. */
+/** Decision of a pass as plain data: nodes to remove, their replacements, and where the pods go. */
 import type { DisruptionReason } from '../api/kinds/nodePool.ts';
 import type { PlannedNode } from '../solver/problem.ts';
 import type { Candidate } from './candidate.ts';
@@ -9,31 +9,31 @@ export type ConsolidationType = '' | 'empty' | 'multi' | 'single';
 export interface Command {
   readonly reason: DisruptionReason;
   readonly consolidationType: ConsolidationType;
-  /** Never empty; in order of the node's name. */
+  /** Never empty; sorted by node name. */
   readonly candidates: readonly Candidate[];
   readonly replacements: readonly Replacement[];
-  /** Where the pods go that stay off new nodes, by the name of the node; pods by `podKey`. */
+  /** Pods that go to existing nodes, by node name; pods by `podKey`. */
   readonly onExisting: readonly { readonly node: string; readonly pods: readonly string[] }[];
-  /** US dollars per hour that the candidates cost more than their replacements; 0 when a price is not known. */
+  /** US dollars per hour: price of the candidates minus that of their replacements; 0 when a price is unknown. */
   readonly savingsPerHour: number;
   /** Pods that have to move. */
   readonly evictions: number;
-  /** What it is worth to pools with the policy Balanced; absent of commands that are not weighed. */
+  /** Scores for pools with the policy Balanced; absent when the command is not rated. */
   readonly scores?: readonly BalancedScore[];
 }
 
-/** What a move is worth to a pool with the policy Balanced. */
+/** Score of a move for a pool with the policy Balanced. */
 export interface BalancedScore {
   readonly pool: string;
   readonly score: number;
   readonly threshold: number;
-  /** Parts of the pool's bill and of its disruption cost. */
+  /** Shares of the pool's bill and of its disruption cost. */
   readonly savingsShare: number;
   readonly disruptionShare: number;
 }
 
 /**
- * A node that is bought first.
+ * A node that is launched before the candidates are removed.
  * @public
  */
 export type Replacement = PlannedReplacement | StaticReplacement;
@@ -41,12 +41,12 @@ export type Replacement = PlannedReplacement | StaticReplacement;
 /** @public */
 export interface PlannedReplacement {
   readonly kind: 'planned';
-  /** Its alternatives and requirements allow nothing that would not pay. */
+  /** Restricted to alternatives and requirements that pay off. */
   readonly plan: PlannedNode;
 }
 
 /**
- * A node of a static pool, from nothing but the pool's template.
+ * A node of a static pool, made only from the pool's template.
  * @public
  */
 export interface StaticReplacement {
@@ -61,7 +61,7 @@ export type CommandDecision = 'delete' | 'replace';
 export const decisionOf = ({ replacements }: Command): CommandDecision =>
   replacements.length === 0 ? 'delete' : 'replace';
 
-/** The part as a command. Savings are counted where every price is known. */
+/** The part as a command. Savings are set only when every price is known. */
 export function commandOf(reason: DisruptionReason, consolidationType: ConsolidationType, part: Part): Command {
   const { candidates, plannedNodes, onExisting } = part;
   const price = candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
@@ -77,7 +77,7 @@ export function commandOf(reason: DisruptionReason, consolidationType: Consolida
   };
 }
 
-/** Dollars per hour of planned nodes, each at its first alternative. */
+/** Dollars per hour of planned nodes at their first alternatives. */
 export function priceOfAll(plans: readonly PlannedNode[]): number {
   return plans.reduce((sum, { alternatives }) => sum + (alternatives[0]?.pricePerHour ?? 0), 0);
 }

@@ -1,4 +1,4 @@
-/** What the two methods of consolidation share. */
+/** Shared by the two consolidation methods. */
 import { Labels } from '../api/labels.ts';
 import { Allowance } from './allowance.ts';
 import { keptNode, type Candidate } from './candidate.ts';
@@ -9,7 +9,7 @@ import type { Pass } from './method.ts';
 import type { Move } from './moves.ts';
 import { byName } from './order.ts';
 
-/** Why consolidation leaves the candidate alone. */
+/** Why consolidation skips the candidate. */
 export function consolidationCause(candidate: Candidate): KeptCause | undefined {
   const { pool, view, instanceType, zone, capacityType } = candidate;
   const { consolidateAfter, consolidationPolicy } = pool.spec.disruption;
@@ -25,7 +25,7 @@ export function consolidationCause(candidate: Candidate): KeptCause | undefined 
   return isConsolidatable(candidate) ? undefined : { kind: 'too-young', consolidateAfter };
 }
 
-/** Candidates that budgets let go at all, those of most savings first, as many as may go together. */
+/** Candidates of pools whose budgets allow a disruption now; the others are recorded in `kept`. */
 export function withinBudgets(ordered: readonly Candidate[], pass: Pass, kept: Kept[]): readonly Candidate[] {
   const open: Candidate[] = [];
   for (const candidate of ordered) {
@@ -36,7 +36,7 @@ export function withinBudgets(ordered: readonly Candidate[], pass: Pass, kept: K
   return open;
 }
 
-/** The first of them that budgets allow to go together. */
+/** Candidates, taken in order, that budgets allow to be disrupted together. */
 export function allowedTogether(ordered: readonly Candidate[], pass: Pass): readonly Candidate[] {
   const allowance = new Allowance(pass.budgets, 'Underutilized');
   return ordered.filter((candidate) => {

@@ -3,12 +3,12 @@ import type { Pod } from '../api/kinds.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
 import { evictionCost } from '../pods/evictionCost.ts';
 
-/** One for the node, and what it hurts to move each of its pods. */
+/** 1 for the node, plus the cost of moving each of its pods. */
 export function rescheduleDisruptionCost(pods: readonly Pod[]): number {
   return pods.reduce((sum, pod) => sum + Math.max(0, evictionCost(pod)), 1);
 }
 
-/** Dollars per hour of the offering that the node is, available or not; 0 when it is not known. */
+/** Dollars per hour of the node's offering, available or not; 0 when unknown. */
 export function priceOf(
   instanceType: InstanceType | undefined,
   zone: string | undefined,

@@ -14,14 +14,14 @@ import { partsOf, type Part } from './parts.ts';
 import { pinned } from './pinned.ts';
 import { isReschedulable } from '../pods/podPredicates.ts';
 
-/** How often nodes whose pods find no place are left out before the rest is taken one by one. */
+/** How often nodes whose pods find no place are removed from the wave before the rest is tried one by one. */
 const MOST_ROUNDS = 4;
 /** Less than a cent a month. */
 const SAME_PRICE = 1e-5;
 
 /**
- * Replaces drifted nodes: as many at once as budgets allow, zone by zone, with their pods packed together. Pods do not go
- * to nodes that have drifted too, so that each moves once.
+ * Replaces drifted nodes, as many at once as budgets allow, zone by zone, with their pods packed together. Pods are not
+ * placed on other drifted nodes, so that each moves only once.
  */
 export const drift: Method = {
   name: 'drift',
@@ -50,7 +50,7 @@ export const drift: Method = {
       for (const { candidate, cause } of failed) kept.push(keptNode(candidate.view, cause));
       const left = new Set(failed.map(({ candidate }) => candidate));
       wave = wave.filter((candidate) => !left.has(candidate));
-      // Few nodes are easier to place than many.
+      // A few nodes are easier to place than many.
       if (round >= MOST_ROUNDS) {
         for (const each of wave.slice(1)) kept.push(keptNode(each.view, { kind: 'next-pass' }));
         wave = wave.slice(0, 1);
@@ -60,7 +60,7 @@ export const drift: Method = {
   },
 };
 
-/** What budgets let go now. The zone that is under way comes first, then the one with the oldest drift. */
+/** Candidates that budgets allow now. The zone in progress comes first, then the one with the oldest drift. */
 function firstWave(candidates: readonly Candidate[], pass: Pass, kept: Kept[]): readonly Candidate[] {
   const allowance = new Allowance(pass.budgets, 'Drifted');
   const zones = new OpenZones(pass);
@@ -91,8 +91,8 @@ function firstWave(candidates: readonly Candidate[], pass: Pass, kept: Kept[]): 
 }
 
 /**
- * Zones whose nodes are being replaced, by pool. Another one waits until no pod on them has yet to move: what is wrong with
- * the new nodes shows in one zone first. The pool's annotation may allow several at once.
+ * Zones whose nodes are being replaced, by pool. The next zone waits until all pods have moved off these nodes, so that
+ * defects of the new nodes show in one zone first. An annotation of the pool may allow several zones at once.
  */
 class OpenZones {
   private readonly byPool = new Map<string, Set<string>>();
@@ -100,7 +100,7 @@ class OpenZones {
   constructor({ views }: Pass) {
     for (const { deleting, claim, nodePool = '', labels, pods } of views) {
       if (!deleting || claim === undefined || !isDrifted(claim)) continue;
-      // Pods that are ending have others in their place already, but for those of StatefulSets.
+      // Terminating pods already have successors, except pods of StatefulSets.
       if (!pods.some(isReschedulable)) continue;
       this.of(nodePool).add(labels[Labels.zone] ?? '');
     }
@@ -110,7 +110,7 @@ class OpenZones {
     if (pods.length > 0) this.of(pool.metadata.name).add(zone);
   }
 
-  /** Empty nodes wait for no zone. */
+  /** Empty nodes need not wait for a zone. */
   obstacle({ pool, zone = '', pods }: Candidate): OutcomeCause | undefined {
     const open = this.of(pool.metadata.name);
     if (pods.length === 0 || open.has(zone) || open.size < zonesAtOnce(pool)) return undefined;
@@ -128,13 +128,13 @@ function isDrifted(claim: NodeClaim): boolean {
   return findCondition(claim, NodeClaimConditions.drifted)?.status === 'True';
 }
 
-/** One, unless the pool's annotation says a larger number. */
+/** One, unless an annotation of the pool allows more. */
 function zonesAtOnce({ metadata }: NodePool): number {
   const wanted = Number(metadata.annotations?.[Annotations.driftZonesAtOnce] ?? 1);
   return Number.isInteger(wanted) && wanted > 1 ? wanted : 1;
 }
 
-/** Empty nodes wait for no zone; the others keep their order within a zone. */
+/** Empty nodes first; the others keep their order within a zone. */
 function zoneByZone(ordered: readonly Candidate[], { views }: Pass): readonly Candidate[] {
   const underWay = new Set(views.filter(({ deleting }) => deleting).map(({ labels }) => labels[Labels.zone] ?? ''));
   const zones = new Map<string, number>();
@@ -144,7 +144,7 @@ function zoneByZone(ordered: readonly Candidate[], { views }: Pass): readonly Ca
   return [...ordered].sort((left, right) => rank(left) - rank(right));
 }
 
-/** Without the other drifted nodes as destinations; with them where pods have no other place. */
+/** Plans without the other drifted nodes as destinations; with them for pods that have no other place. */
 function replacementsOf(wave: readonly Candidate[], avoiding: ReadonlySet<string>, pass: Pass): readonly Part[] {
   const strict = pass.whatIf({ without: wave, allowsUnsettled: true, avoiding });
   const solution = strict.unplaced.length === 0 ? strict : pass.whatIf({ without: wave, allowsUnsettled: true });
@@ -157,14 +157,14 @@ function replacementsOf(wave: readonly Candidate[], avoiding: ReadonlySet<string
   }));
 }
 
-/** Nodes that would cost more packed together are replaced each by itself, where that costs less. */
+/** If packing nodes together would cost more, replaces each alone, where that costs less. */
 function noDearer(parts: readonly Part[], pass: Pass): readonly Part[] {
   const everyNode = new Set(pass.views.map(({ name }) => name));
   return parts.flatMap((part) => {
     const price = part.candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
     const isKnown = part.candidates.every(({ pricePerHour }) => pricePerHour > 0);
     if (!isKnown || part.unplaced.length > 0 || priceOfAll(part.plannedNodes) <= price + SAME_PRICE) return [part];
-    // On new nodes only: what each finds on others may be the same room.
+    // On new nodes only: several of them might otherwise count the same free room.
     const alone = part.candidates.flatMap((candidate) => replacementsOf([candidate], everyNode, pass));
     const isPlaced = alone.every(({ unplaced, onExisting }) => unplaced.length === 0 && onExisting.length === 0);
     const alonePrice = alone.reduce((sum, { plannedNodes }) => sum + priceOfAll(plannedNodes), 0);
@@ -172,7 +172,7 @@ function noDearer(parts: readonly Part[], pass: Pass): readonly Part[] {
   });
 }
 
-/** The nodes that cannot go: their pods find no place, or what they would be replaced by lately failed. */
+/** Nodes that cannot be replaced: their pods have no place, or their replacement failed recently. */
 function failuresOf(part: Part, pass: Pass): { candidate: Candidate; cause: OutcomeCause }[] {
   const until = part.plannedNodes.map((plan) => everyFailure(plan, pass)).find((each) => each !== undefined);
   if (part.unplaced.length === 0 && until === undefined) return [];
@@ -181,13 +181,13 @@ function failuresOf(part: Part, pass: Pass): { candidate: Candidate; cause: Outc
     return cause === undefined ? [] : [{ candidate, cause }];
   });
   if (stranded.length > 0) return stranded;
-  // Pods that wait have lost their room, to which node's pods cannot be told; or nothing can be bought.
+  // The lost room of a waiting pod cannot be attributed to one node; or nothing can be bought.
   const cause: OutcomeCause =
     until === undefined ? wouldStrand(part.unplaced) : { kind: 'recent-launch-failure', until };
   return part.candidates.map((candidate) => ({ candidate, cause }));
 }
 
-/** Until when nothing of what could be bought is tried. */
+/** Until when every alternative is excluded because of recent failures. */
 function everyFailure(plan: Part['plannedNodes'][number], pass: Pass): number | undefined {
   const times = plan.alternatives.map((each) => pass.failedUntil(plan.pool, each));
   return times.every((time) => time !== undefined) ? Math.min(...times) : undefined;

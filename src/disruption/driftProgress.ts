@@ -1,4 +1,4 @@
-/** How far the replacement of drifted nodes has come, pool by pool, what holds it up, and when it may be done. */
+/** Progress of replacing drifted nodes per pool: what blocks it, and when it is expected to end. */
 import { NodeClaimConditions } from '../api/conditionTypes.ts';
 import { findCondition } from '../api/conditions.ts';
 import { calendarOf } from './calendar.ts';
@@ -8,22 +8,22 @@ import type { Pass } from './method.ts';
 /** @public */
 export interface DriftProgress {
   readonly nodePool: string;
-  /** Drifted nodes that are still there, those on their way out included. */
+  /** Drifted nodes that still exist, including those being removed. */
   readonly drifted: number;
   readonly underWay: number;
-  /** Nodes that the budgets let go at once. */
+  /** Nodes that the budgets allow at once. */
   readonly allowed: number;
-  /** What holds most of the others, and how many. */
+  /** The most frequent blocker, and its number of nodes. */
   readonly blocker?: { readonly cause: KeptCause; readonly nodes: number };
-  /** Milliseconds since 1970; absent when it cannot be told. */
+  /** Milliseconds since 1970; absent when it cannot be estimated. */
   readonly expectedEnd?: number;
 }
 
 const DAY = 24 * 3_600_000;
-/** Causes that only say that it is not the node's turn yet. */
+/** Causes that only mean that the node waits its turn. */
 const IN_TURN: ReadonlySet<KeptCause['kind']> = new Set(['next-pass', 'other-zone-first', 'queued', 'deleting']);
 
-/** Causes that keep a node from being consolidated: it is replaced for its drift all the same. */
+/** Causes that block consolidation but not replacement for drift. */
 const OF_CONSOLIDATION: ReadonlySet<KeptCause['kind']> = new Set([
   'not-empty',
   'not-drifted',
@@ -38,7 +38,7 @@ const OF_CONSOLIDATION: ReadonlySet<KeptCause['kind']> = new Set([
 const isOfOthers = (cause: KeptCause): boolean =>
   OF_CONSOLIDATION.has(cause.kind) || (cause.kind === 'budget' && cause.reason !== 'Drifted');
 
-/** `waveTime`: how many milliseconds a wave of replacements takes; undefined while none has ended. */
+/** `waveTime`: milliseconds per wave of replacements; undefined until one has ended. */
 export function driftProgress(
   pass: Pass,
   kept: readonly Kept[],
@@ -84,7 +84,7 @@ interface Held {
   nodes: number;
 }
 
-/** Wave after wave, in the times in which budgets let any go. */
+/** Estimates wave after wave, using the times in which budgets allow any node. */
 function endOf(pass: Pass, pool: string, drifted: number, waveTime: number | undefined): number | undefined {
   const known = pass.pools.get(pool);
   if (known === undefined || waveTime === undefined) return undefined;

@@ -7,7 +7,7 @@ import type { Decision, Method, Pass } from './method.ts';
 import { byName, bySavings } from './order.ts';
 import { strandedBy } from './outcome.ts';
 
-/** Deletes nodes without pods that would have to move, as many as budgets allow, in one command. */
+/** Deletes nodes without pods to reschedule, as many as budgets allow, in one command. */
 export const emptiness: Method = {
   name: 'emptiness',
   reason: 'Empty',
@@ -21,7 +21,7 @@ export const emptiness: Method = {
     if (consolidateAfter === 'Never') return { kind: 'consolidation-disabled' };
     if (!isEmpty(candidate)) return { kind: 'not-empty' };
     if (!isConsolidatable(candidate)) return { kind: 'too-young', consolidateAfter };
-    // Pods of buffers wait for room: what they have is not empty.
+    // A node whose room is planned for pods of buffers is not empty.
     if (pass.baseline.onExisting.some(({ node }) => node === view.name)) return { kind: 'buffer-pods' };
     return undefined;
   },
@@ -32,7 +32,7 @@ export const emptiness: Method = {
     const kept: Kept[] = [];
     for (const candidate of bySavings(candidates)) {
       const cause = allowance.allows([candidate])
-        ? // Pods that count for nothing need a place all the same.
+        ? // Pods with disruption cost 0 still need a place.
           candidate.movable.length > 0
           ? strandedBy([...chosen, candidate], pass)
           : undefined
@@ -53,10 +53,10 @@ export const emptiness: Method = {
   },
 };
 
-/** No pod on it whose move would count for anything. */
+/** No pod on it has a disruption cost. */
 export const isEmpty = ({ disruptionCost }: Candidate): boolean => disruptionCost <= 1;
 
-/** No pod has come or gone for the pool's consolidateAfter. */
+/** The pool's consolidateAfter has passed without a pod event. */
 export function isConsolidatable({ view }: Candidate): boolean {
   return (view.claim.status?.conditions ?? []).some(
     ({ type, status }) => type === NodeClaimConditions.consolidatable && status === 'True',

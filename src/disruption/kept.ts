@@ -1,11 +1,11 @@
 /**
- * Why a node is kept, as plain data: every node that a pass leaves alone has one cause. `ledger/` and the events of the
- * loop turn these into words; nothing else does.
+ * Why a node is kept, as plain data: every node that a pass does not disrupt has one cause. Only `ledger/` and the
+ * loop's events turn causes into sentences.
  */
 import type { DisruptionReason } from '../api/kinds/nodePool.ts';
 import type { UnplacedReason } from '../solver/reasons.ts';
 
-/** A node or claim that a pass looked at and left alone. */
+/** A node or claim that a pass considered and kept. */
 export interface Kept {
   /** Absent while the claim has no Node. */
   readonly node?: string;
@@ -17,7 +17,7 @@ export interface Kept {
 /** Pods and PodDisruptionBudgets go by `namespace/name`. */
 export type KeptCause = CandidateCause | MethodCause | OutcomeCause;
 
-/** The node is no candidate for any method. In the order in which they are looked for. */
+/** The node is not a candidate for any method. In the order of the checks. */
 export type CandidateCause =
   | { readonly kind: 'queued' }
   | { readonly kind: 'no-node' }
@@ -34,7 +34,7 @@ export type PodCause =
   | { readonly kind: 'do-not-disrupt-pod'; readonly pod: string; readonly until?: number }
   | { readonly kind: 'pdb'; readonly pod: string; readonly budgets: readonly string[] };
 
-/** The node is not what the method is for, or the pool's settings exclude it. */
+/** The method does not apply to the node, or the pool's settings exclude it. */
 type MethodCause =
   | { readonly kind: 'static-pool' }
   | { readonly kind: 'not-static-pool' }
@@ -49,7 +49,7 @@ type MethodCause =
   | { readonly kind: 'unknown-capacity-type' }
   | { readonly kind: 'unknown-zone' };
 
-/** The node was considered, and removing it was not worth it, not possible or not allowed now. */
+/** Removing the node was considered, but is not worth it, not possible or not allowed now. */
 export type OutcomeCause =
   | { readonly kind: 'budget'; readonly reason: DisruptionReason; readonly allowed: number; readonly window: boolean }
   | { readonly kind: 'would-strand'; readonly pods: readonly StrandedPod[]; readonly count: number }
@@ -66,7 +66,7 @@ export type OutcomeCause =
   | { readonly kind: 'other-zone-first'; readonly zone: string }
   | { readonly kind: 'next-pass' };
 
-/** A pod that would have no place. */
+/** A pod that would not have a place. */
 interface StrandedPod {
   readonly pod: string;
   readonly reason: UnplacedReason;

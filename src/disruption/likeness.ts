@@ -4,7 +4,7 @@ import type { Candidate } from './candidate.ts';
 
 const known = new WeakMap<NodeView, string>();
 
-/** The same for nodes that are alike: what is true of one of them when it goes is true of the others. */
+/** Key that is equal for interchangeable nodes: a what-if for one of them holds for the others. */
 export function likenessOf({ view, pool, instanceType, zone, capacityType, movable }: Candidate): string {
   let likeness = known.get(view);
   if (likeness === undefined) {

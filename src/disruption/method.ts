@@ -1,6 +1,6 @@
 /**
- * The ways to disrupt nodes, each behind one small interface, and what they are given. A method is asked for a decision
- * and gives the thread back between what-ifs; the loop carries the decision out.
+ * Interface of the disruption methods, and their input. A method returns a decision and yields the thread between
+ * what-ifs; the loop executes the decision.
  */
 import type { DisruptionReason } from '../api/kinds/nodePool.ts';
 import type { NodeView } from '../cluster/nodeView.ts';
@@ -10,31 +10,36 @@ import { keptNode, type Candidate, type PoolCatalogue } from './candidate.ts';
 import type { Command, ConsolidationType } from './command.ts';
 import type { Kept, KeptCause } from './kept.ts';
 
-/** Pods whose new places are looked for at once: more would hold up other loops. */
+/** Limit on pods placed in one what-if: more would block other loops. */
 export const MOST_PODS = 1_000;
 
 export interface Method {
   readonly name: 'emptiness' | 'static-drift' | 'drift' | 'multi-node' | 'single-node';
   readonly reason: DisruptionReason;
-  /** Graceful: pods that must not be evicted always hold. Eventual: not against a terminationGracePeriod. */
+  /**
+   * Graceful: pods that must not be evicted always keep the node. Eventual: not if the node has a
+   * terminationGracePeriod.
+   */
   readonly class: 'graceful' | 'eventual';
   readonly consolidationType: ConsolidationType;
-  /** Why the method has nothing to do with the candidate. */
+  /** Why the method does not apply to the candidate. */
   consider(candidate: Candidate, pass: Pass): KeptCause | undefined;
-  /** `candidates` are those that `consider` left. Yields after each piece of work that takes milliseconds. */
+  /**
+   * `candidates`: those for which `consider` found no cause. Yields after each piece of work that takes milliseconds.
+   */
   decide(candidates: readonly Candidate[], pass: Pass): Generator<void, Decision>;
 }
 
 export interface Decision {
-  /** Disjoint: all of them may be carried out. */
+  /** Disjoint, so that all of them can be executed. */
   readonly commands: readonly Command[];
-  /** One for each candidate that is in no command. */
+  /** One per candidate that is in no command. */
   readonly kept: readonly Kept[];
   readonly coverage: Coverage;
 }
 
 /**
- * How many candidates were looked at, of how many.
+ * How many of the candidates were evaluated.
  * @public
  */
 export interface Coverage {
@@ -42,26 +47,26 @@ export interface Coverage {
   readonly of: number;
 }
 
-/** The cluster at one moment, and the questions that can be asked about it. */
+/** The cluster at one moment, with the questions that can be asked about it. */
 export interface Pass {
   readonly now: number;
-  /** Every node, also those that are no candidates. */
+  /** All nodes, candidates or not. */
   readonly views: readonly NodeView[];
-  /** Of all methods. */
+  /** For all methods. */
   readonly candidates: readonly Candidate[];
-  /** By name; pools whose instance types are known, static ones included. */
+  /** By name; pools with known instance types, including static ones. */
   readonly pools: ReadonlyMap<string, PoolCatalogue>;
   readonly budgets: Budgets;
   readonly settings: DisruptionSettings;
-  /** Where pods that wait already would go now: their room is not free. */
+  /** Where the waiting pods would go now: that room is not free. */
   readonly baseline: Solution;
-  /** Until when this is not launched in place of other nodes, because a launch of it lately failed. */
+  /** Until when this alternative is not used as a replacement, because its launch failed recently. */
   failedUntil(pool: string, alternative: Alternative): number | undefined;
-  /** Until when nodes of the pool are not replaced, because their replacements failed one after the other. */
+  /** Until when no nodes of the pool are replaced, because several replacements in a row failed. */
   pausedUntil(pool: string): number | undefined;
-  /** Milliseconds for which savings in the pool are expected to last, where demand is known to come back. */
+  /** Milliseconds for which savings in the pool are expected to last, when demand is known to return. */
   calmFor(pool: string): number | undefined;
-  /** What happens when these nodes go. Asks about the same moment as before, whatever has changed since. */
+  /** Solution after removing these nodes. Always asks about the moment of the pass, whatever has changed since. */
   whatIf(question: WhatIf): Solution;
 }
 
@@ -69,11 +74,11 @@ export interface WhatIf {
   readonly without: readonly Candidate[];
   /** Whether pods may go to nodes that are inside their own consolidateAfter window. */
   readonly allowsUnsettled: boolean;
-  /** Names of further nodes that take none of the pods. */
+  /** Names of more nodes that accept none of the pods. */
   readonly avoiding?: ReadonlySet<string>;
-  /** Whether no new node may be bought for them. */
+  /** Forbids new nodes for them. */
   readonly existingOnly?: boolean;
-  /** Only where pods go and what new nodes cost: one alternative for each, and no detail of a refusal. */
+  /** Only where pods go and what new nodes cost: one alternative each, and no details of refusals. */
   readonly outcomeOnly?: boolean;
 }
 
@@ -83,7 +88,7 @@ export interface DisruptionSettings {
   readonly minValuesPolicy: 'Strict' | 'BestEffort';
 }
 
-/** Splits the pass's candidates into those for the method and those that it leaves alone. */
+/** Splits the pass's candidates into those for the method and those it keeps. */
 export function candidatesFor(
   method: Method,
   pass: Pass,
@@ -98,7 +103,7 @@ export function candidatesFor(
   return { candidates, kept };
 }
 
-/** A node that has a terminationGracePeriod loses its pods in the end, whatever holds them. */
+/** With a terminationGracePeriod the node's pods are eventually deleted, whatever protects them. */
 function isHeld(method: Method, { heldBy, view }: Candidate): boolean {
   if (heldBy === undefined) return false;
   return method.class === 'graceful' || view.claim.spec.terminationGracePeriod === undefined;

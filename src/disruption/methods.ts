@@ -5,5 +5,5 @@ import { multiNode } from './multiNode.ts';
 import { singleNode } from './singleNode.ts';
 import { staticDrift } from './staticDrift.ts';
 
-/** In the order in which they are tried: what costs nothing before what must be, and that before what saves. */
+/** In order: first what costs nothing, then required replacements, then savings. */
 export const METHODS: readonly Method[] = [emptiness, staticDrift, drift, multiNode, singleNode];

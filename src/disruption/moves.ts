@@ -1,6 +1,6 @@
 /**
- * Judges what a what-if comes to under the rules of consolidation: which parts of it save money and may be carried out,
- * and why the other nodes are kept.
+ * Evaluates a what-if by the rules of consolidation: which parts save money and may be executed, and why the other
+ * nodes are kept.
  */
 import { balancedCause, balancedScores, type PoolTotals } from './balanced.ts';
 import type { Candidate } from './candidate.ts';
@@ -14,32 +14,34 @@ import { pinned } from './pinned.ts';
 import { displacedPrice } from './schedulerReplay.ts';
 import type { PlannedNode, Solution } from '../solver/problem.ts';
 
-/** A part that pays. */
+/** A part that saves money. */
 export interface Move extends Part {
   readonly savingsPerHour: number;
-  /** Dollars that are left when the move has been paid for, and the hours for which savings are counted. */
+  /** Net gain in dollars, and the hours for which savings are counted. */
   readonly net: number;
   readonly hours: number;
-  /** Of the pools with the policy Balanced; all of them approve. */
+  /** Scores for pools with the policy Balanced; all of them approve. */
   readonly scores: readonly BalancedScore[];
 }
 
 export interface Outcome {
   readonly moves: readonly Move[];
   readonly refused: readonly { readonly candidate: Candidate; readonly cause: OutcomeCause }[];
-  /** Of all moves, without what has to be bought for pods that the scheduler puts elsewhere than planned. */
+  /**
+   * Net gain of all moves, minus the cost of nodes for pods that the scheduler will place differently from the plan.
+   */
   readonly net: number;
 }
 
-/** Cheaper instance types that a spot node must have a choice of before it is replaced by another. */
+/** Number of cheaper instance types required before a spot node is replaced by a spot node. */
 const SPOT_FLEXIBILITY = 15;
 
-/** Asks what happens without these nodes, and judges it. */
+/** Asks the what-if without these nodes and evaluates it. */
 export function outcomeOf(without: readonly Candidate[], pass: Pass, totals: ReadonlyMap<string, PoolTotals>): Outcome {
   return judged(without, pass.whatIf({ without, allowsUnsettled: false }), pass, totals);
 }
 
-/** The same about one node, of which little is asked as long as nothing can be saved. */
+/** The same for one node, with cheap checks first that rule out savings. */
 export function outcomeOfOne(candidate: Candidate, pass: Pass, totals: ReadonlyMap<string, PoolTotals>): Outcome {
   const without = [candidate];
   const quick = pass.whatIf({ without, allowsUnsettled: false, outcomeOnly: true });
@@ -48,7 +50,7 @@ export function outcomeOfOne(candidate: Candidate, pass: Pass, totals: ReadonlyM
   return isOpen ? outcomeOf(without, pass, totals) : judged(without, quick, pass, totals);
 }
 
-/** Which parts of what happens pay. */
+/** Which parts of the what-if save money. */
 export function judged(
   without: readonly Candidate[],
   solution: Solution,
@@ -69,7 +71,7 @@ export function judged(
   return afterReplay(moves, refused, pass);
 }
 
-/** Moves that save less than the scheduler's own ways will cost are not made. */
+/** Drops moves if they save less than the scheduler's own placement will cost. */
 export function afterReplay(moves: readonly Move[], refused: Outcome['refused'], pass: Pass): Outcome {
   const price = moves.length === 0 ? 0 : displacedPrice(moves, pass);
   const hours = Math.max(0, ...moves.map((move) => move.hours));
@@ -88,7 +90,7 @@ function judge(part: Part, pass: Pass, totals: ReadonlyMap<string, PoolTotals>):
   const replacementPrice = priceOfAll(narrowed);
   const price = priceOf(part);
   const payback = paybackOf({ candidates: part.candidates, replacementPrice }, pass);
-  // An unknown price is no reason to keep a node that nothing needs to replace.
+  // Do not keep a node for its unknown price if it needs no replacement.
   const isFree = narrowed.length === 0 && price === 0;
   const scores = balancedScores(part.candidates, payback.savingsPerHour, totals);
   const cause = (isFree ? undefined : paybackCause(payback, price)) ?? balancedCause(scores);
@@ -97,7 +99,7 @@ function judge(part: Part, pass: Pass, totals: ReadonlyMap<string, PoolTotals>):
   return { ...part, plannedNodes: narrowed, savingsPerHour, net, hours, scores };
 }
 
-/** The planned nodes, narrowed so that whatever is bought costs less than what goes. */
+/** The planned nodes, narrowed to offerings cheaper than the removed nodes. */
 function cheaperNodes(part: Part, pass: Pass): readonly PlannedNode[] | OutcomeCause {
   const { candidates, plannedNodes } = part;
   if (plannedNodes.length === 0) return [];
@@ -119,7 +121,7 @@ function cheaperNodes(part: Part, pass: Pass): readonly PlannedNode[] | OutcomeC
   return narrowed;
 }
 
-/** Spot for spot trades one risk of eviction for another: only where that is wanted, and with a wide choice. */
+/** Replacing spot by spot swaps one eviction risk for another: only if enabled, and with a wide choice of types. */
 function spotForSpot(plan: PlannedNode, pass: Pass, below: number, candidates: number): PlannedNode | OutcomeCause {
   const own = pinned(plan, pass, { below });
   if ('kind' in own || own.alternatives[0]?.capacityType !== 'spot') return own;

@@ -13,17 +13,17 @@ import { Worth } from './worth.ts';
 
 /** Share of the bill below which a saving is not worth a search. */
 const LEAST_SHARE = 0.005;
-/** What-ifs between two sizes that were tried. */
+/** Extra what-ifs between two tested sizes. */
 const REFINEMENTS = 2;
-/** When no larger set pays: how many neighbours in the order are tried together, and at how many places. */
+/** When no larger set pays: sizes of windows of neighbours in the order, and the number of windows tried. */
 const WINDOWS = [2, 4, 8];
 const PLACES = 24;
-/** Up to so many nodes, every set of them is tried. */
+/** Up to this many nodes, every subset is tried. */
 const FEW = 6;
 
 /**
- * Replaces sets of nodes by fewer or cheaper ones. Nodes that cost most against what their pods are worth come first;
- * sets of them grow until removing more saves less, and only the parts that pay are carried out.
+ * Replaces sets of nodes by fewer or cheaper ones. Starts with the nodes that cost most compared to the value of their
+ * pods; sets grow until removing more saves less, and only parts that save money are executed.
  */
 export const multiNode: Method = {
   name: 'multi-node',
@@ -58,7 +58,7 @@ function keep(kept: Kept[], { view }: Candidate, cause: OutcomeCause = { kind: '
 
 type Order = (candidate: Candidate) => number;
 
-/** Two orders: by waste for each pod that has to move, and by waste for each dollar. */
+/** Two orders: by waste per moved pod, and by waste per dollar. */
 function orders(worth: Worth): readonly Order[] {
   return [
     (candidate) => (worth.of(candidate) - candidate.pricePerHour) / candidate.disruptionCost,
@@ -116,7 +116,7 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
     const found = bestOf(tried)?.[1];
     if (found !== undefined && (best === undefined || found.net > best.net)) best = found;
     if (!pass.settings.spotToSpot) {
-      // Nothing may take the place of spot nodes but the room on others.
+      // Without spot-to-spot, spot nodes can only be removed without replacement: their pods use room on other nodes.
       const spot = ordered.filter(({ capacityType }) => capacityType === 'spot');
       const removed = spot.length < 2 ? undefined : yield* removals(spot, pass, totals);
       if (removed !== undefined && (best === undefined || removed.net > best.net)) best = removed;
@@ -134,12 +134,15 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
   return best !== undefined && best.moves.length > 0 ? yield* refined(best, { open, pass, worth, totals }) : undefined;
 }
 
-/** All sets, also of one: where a node can go by itself, two that are replaced by a new one move more pods for no more. */
+/**
+ * All subsets including single nodes: if one node can be removed alone, replacing two by a new one moves more pods for
+ * no gain.
+ */
 function* allSets(open: readonly Candidate[]): Generator<readonly Candidate[]> {
   for (let bits = 1; bits < 1 << open.length; bits++) yield open.filter((_, at) => (bits & (1 << at)) !== 0);
 }
 
-/** Few nodes that are next to each other; of sets that are alike, one. */
+/** A few neighbouring nodes at a time; equivalent sets once. */
 function* windows(ordered: readonly Candidate[], seen: Set<string>): Generator<readonly Candidate[]> {
   for (const size of WINDOWS) {
     const step = Math.max(1, size / 2);
@@ -152,14 +155,14 @@ function* windows(ordered: readonly Candidate[], seen: Set<string>): Generator<r
   }
 }
 
-/** From few to all, closer together around the number that is expected to go. */
+/** From a few to all, denser around the expected number. */
 function sizesAround(expected: number, all: number): readonly number[] {
   const sizes = [2, expected / 4, expected / 2, (expected * 3) / 4, expected, (expected + all) / 2, all];
   const inRange = sizes.map((size) => Math.min(all, Math.max(2, Math.round(size))));
   return [...new Set(inRange)].sort((left, right) => left - right);
 }
 
-/** The first candidates that may go together, as many as asked for and as the pods allow. */
+/** The first candidates that may be disrupted together, up to the size asked for and the limit on pods. */
 function firstOf(ordered: readonly Candidate[], size: number, pass: Pass): readonly Candidate[] {
   const chosen: Candidate[] = [];
   let pods = 0;
@@ -171,7 +174,7 @@ function firstOf(ordered: readonly Candidate[], size: number, pass: Pass): reado
   return chosen;
 }
 
-/** The smallest size that saves most. */
+/** The smallest size with the largest savings. */
 function bestOf(tried: ReadonlyMap<number, Outcome>): [number, Outcome] | undefined {
   const sorted = [...tried].sort(([left], [right]) => left - right);
   return sorted.reduce<[number, Outcome] | undefined>(
@@ -180,7 +183,7 @@ function bestOf(tried: ReadonlyMap<number, Outcome>): [number, Outcome] | undefi
   );
 }
 
-/** Sizes half-way to the ones below and above that were tried. */
+/** Sizes half-way to the next smaller and larger tested sizes. */
 function neighbours(sizes: readonly number[], best: number): readonly number[] {
   const below = Math.max(0, ...sizes.filter((size) => size < best));
   const above = Math.min(...sizes.filter((size) => size > best), Number.POSITIVE_INFINITY);

@@ -1,7 +1,7 @@
-/** In which order candidates are taken: always the same for the same candidates. */
+/** Deterministic order in which candidates are taken. */
 import type { Candidate } from './candidate.ts';
 
-/** Most dollars for each unit of disruption first. */
+/** Most dollars per unit of disruption first. */
 export function bySavings(candidates: readonly Candidate[]): Candidate[] {
   return [...candidates].sort((left, right) => right.savingsRatio - left.savingsRatio || byName(left, right));
 }

@@ -1,14 +1,14 @@
-/** Pods that a what-if leaves without a place. */
+/** Pods that have no place in a what-if. */
 import { podKey } from '../pods/podKey.ts';
 import type { Candidate } from './candidate.ts';
 import type { OutcomeCause } from './kept.ts';
 import type { Pass } from './method.ts';
 import type { Part } from './parts.ts';
 
-/** Stranded pods that a cause names. */
+/** Stranded pods named in a cause. */
 const NAMED = 5;
 
-/** Why these nodes cannot go without new ones: the pods that existing nodes have no room for. */
+/** Why these nodes cannot be removed without new ones: the pods for which existing nodes have no room. */
 export function strandedBy(without: readonly Candidate[], pass: Pass): OutcomeCause | undefined {
   const solution = pass.whatIf({ without, allowsUnsettled: false });
   if (solution.unplaced.length > 0) return wouldStrand(solution.unplaced);

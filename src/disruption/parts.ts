@@ -1,6 +1,6 @@
 /**
- * What becomes of one what-if about many nodes: the parts of it that can be carried out each by itself. Two nodes belong
- * together when a new node takes pods of both.
+ * Splits one what-if about many nodes into parts that can be executed independently. Two nodes belong together when a
+ * new node takes pods of both.
  */
 import { podKey } from '../pods/podKey.ts';
 import type { PlannedNode, Solution } from '../solver/problem.ts';
@@ -8,7 +8,7 @@ import type { Candidate } from './candidate.ts';
 import { byName } from './order.ts';
 
 export interface Part {
-  /** In order of name. */
+  /** Sorted by name. */
   readonly candidates: readonly Candidate[];
   readonly plannedNodes: readonly PlannedNode[];
   readonly onExisting: Solution['onExisting'];
@@ -29,7 +29,7 @@ export function partsOf(without: readonly Candidate[], solution: Solution): read
     for (const each of owners) groups.join(owners[0] ?? each, each);
     return owners[0];
   });
-  // A pod that waits has lost its room to one of the candidates' pods: to which of them cannot be told.
+  // A waiting pod lost its room to one of the candidates' pods, but not to a known one: join all.
   if (isDisplaced) for (let at = 1; at < without.length; at++) groups.join(0, at);
   const members = groups.all();
   const parts = members.map((own): MutablePart => {
@@ -57,7 +57,7 @@ export function partsOf(without: readonly Candidate[], solution: Solution): read
   return parts;
 }
 
-/** A part while it is filled. */
+/** A part under construction. */
 interface MutablePart extends Part {
   readonly plannedNodes: PlannedNode[];
   readonly onExisting: Solution['onExisting'][number][];
@@ -84,7 +84,7 @@ class Groups {
     this.parent[Math.max(one, other)] = Math.min(one, other);
   }
 
-  /** In order of the smallest member. */
+  /** Sorted by the smallest member. */
   all(): readonly (readonly number[])[] {
     const members = new Map<number, number[]>();
     this.parent.forEach((_, at) => {

@@ -1,4 +1,4 @@
-/** Whether a move earns back what it costs: restarts of pods, and nodes that run beside those they replace. */
+/** Whether a move pays back its cost: restarts of pods, and nodes that run in parallel with their replacements. */
 import { evictionCost } from '../pods/evictionCost.ts';
 import type { Candidate } from './candidate.ts';
 import type { OutcomeCause } from './kept.ts';
@@ -7,23 +7,23 @@ import { patienceOf } from './settled.ts';
 
 const HOUR = 3_600_000;
 /**
- * Dollars for each unit of disruption cost: what it is worth to leave an ordinary pod alone. A pool that waits before it
- * consolidates says that its pods move less gladly.
+ * Dollars per unit of disruption cost: the value of not moving an ordinary pod. It is higher for pools with a
+ * consolidateAfter.
  */
 const EVICTION = 0.001;
 const EVICTION_OF_PATIENT = 0.0014;
-/** Milliseconds; a node younger than this has only just come to rest. */
+/** Milliseconds; a younger node has only just settled. */
 const YOUNG = 5 * 60_000;
-/** Hours that a replacement runs beside the nodes that it replaces: boot, drain, and the cloud's own time. */
+/** Hours that a replacement runs in parallel with the replaced nodes: boot, drain, and instance deletion. */
 const OVERLAP = 2 / 60;
 /**
- * Hours for which savings are counted where nothing tells how long they last. A pool that waits before it consolidates
- * expects its demand to come and go: what it saves has to pay sooner.
+ * Hours for which savings are counted when nothing tells how long they last. A pool with a consolidateAfter expects its
+ * demand to change, so savings must pay back sooner.
  */
 const LEAST_HOURS = 1;
 const LEAST_HOURS_OF_PATIENT = 0.03;
 const MOST_HOURS = 12;
-/** A part of the bill of the nodes that is too small to move anything for; a larger one for nodes that are young. */
+/** Share of the nodes' bill that is too small to move anything for; larger for young nodes. */
 const LEAST_SHARE = 0.005;
 const LEAST_SHARE_OF_YOUNG = 0.05;
 
@@ -35,13 +35,13 @@ interface Move {
 
 export interface Payback {
   readonly savingsPerHour: number;
-  /** The part of the nodes' bill that has to be saved at least. */
+  /** Minimum share of the nodes' bill that must be saved. */
   readonly leastShare: number;
-  /** For how long the savings are counted. */
+  /** Hours for which the savings are counted. */
   readonly hours: number;
   /** Dollars. */
   readonly cost: number;
-  /** Dollars that are left in the end. */
+  /** Net gain in dollars. */
   readonly net: number;
 }
 
@@ -54,7 +54,7 @@ export function paybackOf({ candidates, replacementPrice }: Move, moment: Moment
   const hours = expectedHours(candidates, age, moment);
   const evictions = candidates.reduce((sum, candidate) => sum + evictionPrice(candidate), 0);
   const cost = evictions + replacementPrice * OVERLAP;
-  // A node that goes without a successor is no exchange: nothing comes that might go again.
+  // Age matters only with a replacement: otherwise there is no new node that could be removed again.
   const isYoung = replacementPrice > 0 && age < YOUNG;
   return {
     savingsPerHour,
@@ -65,22 +65,22 @@ export function paybackOf({ candidates, replacementPrice }: Move, moment: Moment
   };
 }
 
-/** Dollars that are left at most when the candidate goes, alone or with others: when nothing has to take its place. */
+/** Upper limit in dollars of the net gain from removing the candidate, alone or with others: no replacement needed. */
 export function mostNet(candidate: Candidate, moment: Moment): number {
   return Math.max(0, paybackOf({ candidates: [candidate], replacementPrice: 0 }, moment).net);
 }
 
-/** Why the move is not worth it. */
+/** Why the move does not pay. */
 export function paybackCause(payback: Payback, price: number): OutcomeCause | undefined {
   const { savingsPerHour, hours, cost, net, leastShare } = payback;
   if (net > 0 && savingsPerHour > price * leastShare) return undefined;
   return { kind: 'no-payback', savingsPerHour, hours, cost };
 }
 
-/** Candidates are made anew for each pass, and asked about many times in it. */
+/** Candidates are new objects in each pass and are asked many times in it. */
 const prices = new WeakMap<Candidate, number>();
 
-/** Dollars that it is worth not to move the pods of the candidate. */
+/** Value in dollars of not moving the candidate's pods. */
 function evictionPrice(candidate: Candidate): number {
   let price = prices.get(candidate);
   if (price === undefined) {
@@ -97,7 +97,7 @@ function youngest(candidates: readonly Candidate[], now: number): number {
   return Math.min(...ages.map((age) => (Number.isFinite(age) ? age : 0)));
 }
 
-/** What has lasted for a while is expected to last as long again, unless demand is known to come back sooner. */
+/** A state that has lasted for a while is expected to last as long again, unless demand is known to return sooner. */
 function expectedHours(candidates: readonly Candidate[], age: number, { calmFor }: Moment): number {
   const least = candidates.some(({ pool }) => isPatient(pool)) ? LEAST_HOURS_OF_PATIENT : LEAST_HOURS;
   const hours = Math.min(MOST_HOURS, Math.max(least, age / HOUR));

@@ -1,6 +1,6 @@
 /**
- * A planned node narrowed to what may be bought in place of other nodes: nothing at or above a price, nothing that lately
- * failed to launch. Whatever the provider chooses within the claim's requirements is then cheap enough.
+ * Narrows a planned node to what may replace other nodes: only offerings below a price, and none that failed to launch
+ * recently. Then whatever the provider chooses within the claim's requirements is cheap enough.
  */
 import { Labels } from '../api/labels.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
@@ -13,9 +13,9 @@ import type { OutcomeCause } from './kept.ts';
 import type { Pass } from './method.ts';
 
 export interface PinRules {
-  /** Dollars per hour that the node must cost less than. */
+  /** The node must cost less than this many dollars per hour. */
   readonly below: number;
-  /** At most this many instance types, the cheapest, unless minValues ask for more. */
+  /** At most this many instance types, cheapest first, unless minValues requires more. */
   readonly mostTypes?: number;
 }
 
@@ -35,7 +35,7 @@ export function pinned(plan: PlannedNode, pass: Pass, rules: PinRules): PlannedN
   const wanted = alternatives.filter(({ capacityType }) => capacityTypes.has(capacityType));
   const safe = safeTypes(wanted, good);
   if (safe.has(first.instanceType)) return narrowed(plan, pass, wanted, safe, rules);
-  // In another zone the first choice is too dear: it is only bought in its own.
+  // If the type is too dear in another zone, buy it only in its own.
   const zonal = wanted.filter(({ zone }) => zone === first.zone);
   const requirements = Requirements.fromItems(plan.requirements)
     .add(Requirement.of(Labels.zone, 'In', [first.zone]))
@@ -43,7 +43,9 @@ export function pinned(plan: PlannedNode, pass: Pass, rules: PinRules): PlannedN
   return narrowed({ ...plan, requirements }, pass, zonal, safeTypes(zonal, good), rules);
 }
 
-/** Reserved capacity, and the kind that comes next: were both spot and on-demand allowed, the dearer might be bought. */
+/**
+ * Reserved capacity, and the next capacity type: if both spot and on-demand were allowed, the dearer might be bought.
+ */
 function capacityTypesOf(good: readonly Alternative[]): ReadonlySet<string> {
   const [first] = good;
   const other = good.find(({ capacityType }) => capacityType !== 'reserved');
@@ -53,7 +55,7 @@ function capacityTypesOf(good: readonly Alternative[]): ReadonlySet<string> {
   return types;
 }
 
-/** Instance types of which every offering on the list is good. */
+/** Instance types for which every listed offering is acceptable. */
 function safeTypes(wanted: readonly Alternative[], good: ReadonlySet<Alternative>): ReadonlySet<string> {
   const safe = new Set(wanted.map(({ instanceType }) => instanceType));
   for (const each of wanted) if (!good.has(each)) safe.delete(each.instanceType);
@@ -88,7 +90,7 @@ function narrowed(
   };
 }
 
-/** What the plan allowed and its narrowing does not is one more stage that removed candidates. */
+/** Types removed by the narrowing are one more stage in the candidate counts. */
 function candidatesLeft({ alternatives }: PlannedNode, { candidates }: NodeChoice, left: number): Partial<NodeChoice> {
   const count = new Set(alternatives.map(({ instanceType }) => instanceType)).size - left;
   if (candidates === undefined || count === 0) return {};
@@ -97,7 +99,7 @@ function candidatesLeft({ alternatives }: PlannedNode, { candidates }: NodeChoic
 
 type MinValues = PlannedNode['requirements'][number];
 
-/** How many of the types, in their order, it takes to offer enough different values; more than there are when none do. */
+/** How many of the types, in order, are needed to offer enough distinct values; more than there are if none suffice. */
 function typesNeeded(names: readonly string[], asked: readonly MinValues[], catalogue: PoolCatalogue): number {
   const isEnough = (count: number): boolean =>
     asked.every(({ key, minValues = 0 }) => valuesOf(key, names.slice(0, count), catalogue).size >= minValues);
@@ -114,7 +116,7 @@ const labelValues = (type: InstanceType | undefined, key: string): string[] => [
   ...(type?.requirements.find(key)?.values ?? []),
 ];
 
-/** What is offered takes the place of what was asked. */
+/** The values on offer replace the values asked for. */
 function relaxed(plan: PlannedNode, names: readonly string[], catalogue: PoolCatalogue): PlannedNode['requirements'] {
   return plan.requirements.map((item) => {
     if (item.minValues === undefined) return item;

@@ -1,7 +1,7 @@
 /**
- * What pods are worth at the prices of the pools: a price for each core and each byte such that no instance type offers
- * more than it costs. The sum over pods is then a bound: new nodes for them cost at least as much. Nodes that cost far
- * more than their pods are worth are where money can be saved.
+ * Value of pods at the prices of the pools: a price per core and per byte such that no instance type is worth more than
+ * it costs. The sum over pods is then a lower bound on the cost of new nodes for them. Money can be saved on nodes that
+ * cost far more than the value of their pods.
  */
 import type { Pod } from '../api/kinds.ts';
 import { Requirements } from '../constraints/requirements.ts';
@@ -9,23 +9,23 @@ import { podRequests } from '../pods/podRequests.ts';
 import { quantityOf, type Resources } from '../units/resources.ts';
 import type { Candidate, PoolCatalogue } from './candidate.ts';
 
-/** Thousandths of a core, and bytes. */
+/** Millicores and bytes. */
 export type Load = readonly [cpu: number, memory: number];
 
 interface Machine {
   readonly room: Load;
-  /** Dollars per hour of the cheapest way to buy it. */
+  /** Dollars per hour of its cheapest offering. */
   readonly price: number;
 }
 
-/** Directions in which prices are tried: enough to come within a per cent of the best. */
+/** Price directions tried: enough to be within one percent of the best. */
 const DIRECTIONS = 48;
 
 export class PodValues {
-  /** Dollars per hour for a thousandth of a core and for a byte. */
+  /** Dollars per hour for a millicore and for a byte. */
   private readonly rates: Load;
 
-  /** `demand` is what the rates are to value highest. */
+  /** The rates maximize the value of `demand`. */
   constructor(catalogues: Iterable<PoolCatalogue>, demand: Load) {
     const machines = [...catalogues].flatMap(machinesOf);
     this.rates = bestRates(machines, demand);
@@ -71,7 +71,7 @@ function machinesOf({ pool, instanceTypes }: PoolCatalogue): readonly Machine[] 
   if (byPool === undefined) known.set(instanceTypes, (byPool = new Map()));
   let machines = byPool.get(pool);
   if (machines === undefined) {
-    // The status of a pool changes often: only its latest object is remembered.
+    // A pool's status changes often: cache only its latest object.
     byPool.clear();
     byPool.set(pool, (machines = buyable({ pool, instanceTypes })));
   }
@@ -90,13 +90,13 @@ function buyable({ pool, instanceTypes }: PoolCatalogue): readonly Machine[] {
   });
 }
 
-/** Of rates that no machine undercuts, those that value the demand highest. */
+/** Of the rates at which no machine is worth more than its price, those with the highest value of the demand. */
 function bestRates(machines: readonly Machine[], demand: Load): Load {
   let best: Load = [0, 0];
   let most = -1;
   for (let at = 0; at <= DIRECTIONS; at++) {
     const share = at / DIRECTIONS;
-    // A byte is scaled so that both resources count alike in the demand.
+    // Scaled so that both resources have equal weight in the demand.
     const [cpu, memory] = [share / (demand[0] || 1), (1 - share) / (demand[1] || 1)];
     let scale = Number.POSITIVE_INFINITY;
     for (const { room, price } of machines) {
@@ -110,12 +110,12 @@ function bestRates(machines: readonly Machine[], demand: Load): Load {
   return best;
 }
 
-/** Free room on nodes by size: whether any node but one could hold a load. */
+/** Free room on nodes by size: whether any node except one could hold a load. */
 export class FreeRooms {
   private readonly names: readonly string[];
   /** Descending. */
   private readonly cpu: Float64Array;
-  /** By place: the largest and the second largest memory up to there, and whose the largest is. */
+  /** By index: the largest and second largest memory up to there, and the node with the largest. */
   private readonly memory: Float64Array;
   private readonly second: Float64Array;
   private readonly holder: Int32Array;
@@ -139,7 +139,7 @@ export class FreeRooms {
     });
   }
 
-  /** Whether a node of another name has room for the load, as far as its size goes. */
+  /** Whether another node has room for the load, by size alone. */
   mayHold(load: Load, exceptNode: string): boolean {
     let low = 0;
     let high = this.cpu.length;

@@ -1,4 +1,4 @@
-/** Makes a good set of nodes to remove better, a few nodes at a time. */
+/** Improves a good set of nodes to remove, a few nodes at a time. */
 import type { Pod } from '../api/kinds.ts';
 import { podKey } from '../pods/podKey.ts';
 import type { PoolTotals } from './balanced.ts';
@@ -10,15 +10,17 @@ import { byName } from './order.ts';
 import { mostNet } from './payback.ts';
 import type { Worth } from './worth.ts';
 
-/** What-ifs of one search, and the pods in all of them: what a search takes does not grow with the cluster. */
+/**
+ * Limits on the what-ifs of one search and on the pods in all of them, so that its time does not grow with the cluster.
+ */
 const MOST_ASKED = 48;
 const MOST_PODS_ASKED = 16 * MOST_PODS;
-/** How many nodes are added to the set, or left out of it, at once. */
+/** How many nodes are added to the set, or removed from it, at once. */
 const STEPS = [4, 2, 1];
-/** From so many nodes on, steps are also as large as a part of the set: a few at a time would take too many what-ifs. */
+/** From this many nodes on, steps are also a fraction of the set: a few at a time would take too many what-ifs. */
 const LARGE_SET = 36;
 const LARGE_STEP = 0.25;
-/** Of those on either side, how many are exchanged for one another. */
+/** How many nodes in the set are tried in exchange for how many outside it. */
 const EXCHANGED = 4;
 
 interface Refinement {
@@ -29,8 +31,8 @@ interface Refinement {
 }
 
 /**
- * Nodes that the plan leaves with most unused room are added to the set, and nodes of the set whose pods are worth most
- * are left out of it or exchanged for one of the former, as long as that saves more.
+ * Adds the nodes with the most unused room in the plan to the set, and removes nodes whose pods have the highest value
+ * or exchanges them for such nodes, as long as that saves more.
  */
 export function* refined(first: Outcome, { open, pass, worth, totals }: Refinement): Generator<void, Outcome> {
   const most = new Map(open.map((candidate) => [candidate, mostNet(candidate, pass)]));
@@ -58,7 +60,7 @@ export function* refined(first: Outcome, { open, pass, worth, totals }: Refineme
   return best;
 }
 
-/** Sets that differ by a few nodes, the most promising first. */
+/** Sets that differ by a few nodes, most promising first. */
 function* neighbours(best: Outcome, open: readonly Candidate[], worth: Worth): Generator<readonly Candidate[]> {
   const going = best.moves.flatMap(({ candidates }) => candidates);
   const gone = new Set(going);
@@ -86,7 +88,7 @@ function* neighbours(best: Outcome, open: readonly Candidate[], worth: Worth): G
   }
 }
 
-/** Pods that the plan puts onto nodes that stay, by node. */
+/** Pods that the plan moves to remaining nodes, by node. */
 function comingTo({ moves }: Outcome): ReadonlyMap<string, readonly Pod[]> {
   const pods = new Map(moves.flatMap(({ candidates }) => candidates.flatMap(({ movable }) => movable.map(keyed))));
   const come = new Map<string, Pod[]>();

@@ -1,4 +1,4 @@
-/** Sets of nodes that can go without any replacement: their pods fit on the nodes that stay. */
+/** Sets of nodes that can be removed without replacement: their pods fit on the remaining nodes. */
 import type { PoolTotals } from './balanced.ts';
 import type { Candidate } from './candidate.ts';
 import { allowedTogether } from './consolidation.ts';
@@ -6,12 +6,12 @@ import type { Pass } from './method.ts';
 import { judged, type Outcome } from './moves.ts';
 import { partsOf } from './parts.ts';
 
-/** What-ifs of one search. */
+/** Limit on what-ifs per search. */
 const MOST_ASKED = 40;
 
 /**
- * Takes the candidates in their order, many at a time, and fewer where some of them find no room. What is left of a node
- * that did not fit by itself is not tried again.
+ * Takes the candidates in order, many at a time, and fewer when some pods have no room. A node that does not fit alone
+ * is not tried again.
  */
 export function* removals(
   ordered: readonly Candidate[],

@@ -1,6 +1,6 @@
 /**
- * What to do when more nodes are worth removing than budgets let go at once: the whole is planned, and the first of it is
- * carried out. Were each round planned for itself, pods would go to nodes that are next, and move twice.
+ * For when more nodes are worth removing than budgets allow at once: plans the whole and executes its first part. If
+ * each round were planned alone, pods would go to nodes that are removed next, and move twice.
  */
 import { Allowance } from './allowance.ts';
 import { UNLIMITED_NODES, type Budgets } from './budgets.ts';
@@ -21,15 +21,15 @@ export function* inRounds(
   const whole = yield* search(open, { ...pass, budgets: unlimited(pass.budgets) });
   if (whole === undefined) return undefined;
   const round = afterReplay(affordable(whole.moves, pass), whole.refused, pass);
-  // Where nodes can only go together, and budgets do not allow so many, smaller sets are looked for.
+  // If nodes can only be removed together and budgets do not allow that many, looks for smaller sets.
   return round.moves.length > 0 ? round : yield* search(open, pass);
 }
 
 const unlimited = (budgets: Budgets): Budgets => ({ ...budgets, allowed: () => UNLIMITED_NODES });
 
 /**
- * Moves that save most for each node come first. Nodes that take pods are left alone for consolidateAfter: moves to the same
- * ones belong together.
+ * Moves that save most per node come first. Nodes that receive pods are protected for consolidateAfter, so moves to the
+ * same nodes are taken together.
  */
 function affordable(moves: readonly Move[], pass: Pass): readonly Move[] {
   const allowance = new Allowance(pass.budgets, 'Underutilized');

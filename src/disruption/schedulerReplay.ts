@@ -1,7 +1,7 @@
 /**
- * Where kube-scheduler will put the pods of nodes that go, as far as that can be told: evicted largest first, each goes to
- * the node that it rates highest, not to the one that the plan has for it. Pods that find no room then make a new node
- * necessary, which the plan does not count.
+ * Estimates where kube-scheduler will put the pods of removed nodes: they are evicted largest first, and each goes to
+ * the node with the highest score, not to the planned one. Pods that find no room then need a new node, which the plan
+ * does not count.
  */
 import type { Pod } from '../api/kinds.ts';
 import { podKey } from '../pods/podKey.ts';
@@ -13,14 +13,14 @@ import type { Part } from './parts.ts';
 import { loadOf, PodValues, sumOf, toLoad, type Load } from './podValues.ts';
 import { presentRooms, SchedulerRooms, type PresentRooms, type Room } from './schedulerRooms.ts';
 
-/** Looks at a node for a pod: beyond so many the replay would hold up other loops. */
+/** Limit on (pod, node) checks: more would block other loops. */
 const MOST_LOOKS = 500_000;
-/** A node that is bought for a few pods fits them less well than one that is planned with others. */
+/** A node bought for a few pods is a worse fit than one planned with others. */
 const POOR_FIT = 1.25;
 
 const NO_PLACES: ReadonlyMap<string, number> = new Map();
 
-/** Dollars per hour of what will have to be bought besides the planned nodes; 0 where that cannot be told. */
+/** Dollars per hour of nodes needed in addition to the planned ones; 0 where that cannot be estimated. */
 export function displacedPrice(parts: readonly Part[], pass: Pass): number {
   const displaced = displacedPods(parts, pass);
   if (displaced.length === 0) return 0;
@@ -36,7 +36,7 @@ function displacedPods(parts: readonly Part[], pass: Pass): readonly Pod[] {
   const coming = parts.flatMap(({ plannedNodes }) => plannedNodes);
   const free = pods.filter(isFree);
   const planned = free.length === pods.length ? NO_PLACES : plannedPlaces(parts, coming, present);
-  // Each pod takes room on one node: were there as many nodes as pods that hold the largest, the last one finds room too.
+  // Shortcut: with as many nodes that hold the largest pod as there are pods, even the last pod finds room.
   if (present.untouched.has(pods.length, largest(free), going)) {
     return pods.filter((pod) => !isFree(pod) && !planned.has(podKey(pod)));
   }
@@ -60,7 +60,7 @@ function roomThatComes({ pool, alternatives }: PlannedNode, { pools }: Pass): Ro
   return { allocatable, used: [0, 0], pods, taints };
 }
 
-/** The place of the room that the plan has for each pod: nodes that are there come before those that are planned. */
+/** Index of the planned room of each pod: existing nodes come before planned ones. */
 function plannedPlaces(
   parts: readonly Part[],
   coming: readonly PlannedNode[],
@@ -77,7 +77,7 @@ function plannedPlaces(
   return planned;
 }
 
-/** As much of each resource as any of the pods asks for. */
+/** The maximum request of any pod, per resource. */
 function largest(pods: readonly Pod[]): Load {
   let [cpu, memory] = [0, 0];
   for (const pod of pods) {
@@ -88,14 +88,14 @@ function largest(pods: readonly Pod[]): Load {
   return [cpu, memory];
 }
 
-/** Goes wherever there is room; the others are taken to go where they are planned. */
+/** The pod may go wherever there is room; others are assumed to go where planned. */
 function isFree({ spec }: Pod): boolean {
   const { nodeSelector, affinity, topologySpreadConstraints, volumes = [] } = spec ?? {};
   if (nodeSelector !== undefined || affinity !== undefined || topologySpreadConstraints !== undefined) return false;
   return volumes.every(({ persistentVolumeClaim, ephemeral }) => !persistentVolumeClaim && !ephemeral);
 }
 
-/** As they are evicted: those of high priority first, then by size. */
+/** In eviction order: higher priority first, then larger first. */
 function inOrder(pods: readonly Pod[]): readonly Pod[] {
   const [cpu, memory] = sumOf(pods.map(loadOf));
   const size = (pod: Pod): number => loadOf(pod)[0] / (cpu || 1) + loadOf(pod)[1] / (memory || 1);

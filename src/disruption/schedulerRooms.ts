@@ -1,4 +1,4 @@
-/** The room on nodes as kube-scheduler looks at it, for pods that come one after the other. */
+/** Free room on nodes as kube-scheduler counts it, for pods placed one by one. */
 import type { Pod } from '../api/kinds.ts';
 import type { NodeView } from '../cluster/nodeView.ts';
 import { roomScore, shareUsed } from '../pods/nodeScore.ts';
@@ -6,16 +6,16 @@ import { isTolerated } from '../pods/taints.ts';
 import { quantityOf } from '../units/resources.ts';
 import { toLoad, type Load } from './podValues.ts';
 
-/** A node, as far as the scheduler counts its room. */
+/** A node's room as the scheduler counts it. */
 export interface Room {
   readonly allocatable: Load;
   readonly used: Load;
-  /** How many more pods it takes. */
+  /** How many more pods it accepts. */
   readonly pods: number;
   readonly taints: NodeView['taints'];
 }
 
-/** Rooms by place. What is put into them stays in this object. */
+/** Rooms by index. Placed pods change only this object. */
 export class SchedulerRooms {
   private readonly taints: readonly NodeView['taints'][];
   private readonly allCpu: Float64Array;
@@ -43,7 +43,7 @@ export class SchedulerRooms {
     this.pods[place] = (this.pods[place] ?? 0) - 1;
   }
 
-  /** Whether so many rooms without taints, not counting those of `except`, could each take the load. */
+  /** Whether at least `count` rooms without taints, excluding `except`, could each hold the load. */
   has(count: number, load: Load, except: ReadonlySet<number>): boolean {
     let found = 0;
     for (let place = 0; place < this.cpu.length && found < count; place++) {
@@ -52,7 +52,7 @@ export class SchedulerRooms {
     return found >= count;
   }
 
-  /** The room that the scheduler rates highest for the pod; undefined where none holds it. */
+  /** The room with the scheduler's highest score for the pod; undefined when none holds it. */
   best(pod: Pod, load: Load): number | undefined {
     let best: number | undefined;
     let highest = -1;
@@ -79,12 +79,12 @@ export class SchedulerRooms {
   }
 }
 
-/** The rooms of nodes that are there, of one moment. */
+/** Rooms of existing nodes at one moment. */
 export interface PresentRooms {
   readonly all: readonly Room[];
   /** By the name of the node. */
   readonly places: ReadonlyMap<string, number>;
-  /** Nothing is put into these. */
+  /** Never modified. */
   readonly untouched: SchedulerRooms;
 }
 

@@ -8,12 +8,12 @@ import { outcomeOf, outcomeOfOne, type Move } from './moves.ts';
 import { bySavings } from './order.ts';
 import { Worth } from './worth.ts';
 
-/** What-ifs between two times that the thread is given back. */
+/** What-ifs before the thread is yielded. */
 const AT_ONCE = 16;
-/** Moves that are carried out together. */
+/** Limit on moves executed together. */
 const MOST_MOVES = 32;
 
-/** Causes that hold for nodes that are alike, whatever their names and ages. */
+/** Causes that hold for all interchangeable nodes, whatever their names and ages. */
 const SHARED: ReadonlySet<OutcomeCause['kind']> = new Set([
   'not-cheaper',
   'unknown-price',
@@ -22,7 +22,7 @@ const SHARED: ReadonlySet<OutcomeCause['kind']> = new Set([
   'spot-to-spot-flexibility',
 ]);
 
-/** Looks at every node alone: whether its pods fit elsewhere, or on a cheaper node. */
+/** Evaluates every node alone: whether its pods fit elsewhere, or on a cheaper node. */
 export const singleNode: Method = {
   name: 'single-node',
   reason: 'Underutilized',
@@ -69,7 +69,7 @@ export const singleNode: Method = {
   },
 };
 
-/** Nodes that nothing can be saved on, without asking where their pods would go. */
+/** Rejects nodes on which nothing can be saved, without asking where their pods would go. */
 function dismissal(candidate: Candidate, worth: Worth): OutcomeCause | undefined {
   const { pricePerHour } = candidate;
   const replacementPricePerHour = worth.leastReplacement(candidate);
@@ -77,7 +77,7 @@ function dismissal(candidate: Candidate, worth: Worth): OutcomeCause | undefined
   return { kind: 'not-cheaper', pricePerHour, replacementPricePerHour };
 }
 
-/** Those that save most and do not take each other's room. */
+/** Those that save most and do not use the same free room. */
 function* together(paying: readonly Move[], pass: Pass): Generator<void, readonly Move[]> {
   const totals = poolTotals(pass);
   const sorted = [...paying].sort((left, right) => right.net - left.net);

@@ -51,7 +51,7 @@ function obstacle({ pool }: Candidate, pass: Pass, allowance: Allowance, room: n
   return room <= 0 ? { kind: 'node-limit' } : undefined;
 }
 
-/** Nodes that the pool's limit leaves, counting those that are about to go. */
+/** Nodes still allowed by the pool's limit; nodes about to be removed count too. */
 function nodeRoom({ pool }: Candidate, pass: Pass): number {
   const limit = pool.spec.limits?.['nodes'];
   if (limit === undefined) return Number.POSITIVE_INFINITY;

@@ -1,4 +1,7 @@
-/** Where money can be saved: what candidates cost against what their pods are worth, and the room that others have left. */
+/**
+ * Where money can be saved: the cost of candidates compared to the value of their pods, and the free room on other
+ * nodes.
+ */
 import type { Pod } from '../api/kinds.ts';
 import type { NodeView } from '../cluster/nodeView.ts';
 import { subtractResources } from '../units/resources.ts';
@@ -20,25 +23,25 @@ export class Worth {
     this.rooms = new FreeRooms([...this.free].map(([name, free]) => ({ name, free })));
   }
 
-  /** Dollars per hour: new nodes for the candidate's pods cost no less. */
+  /** Dollars per hour: lower bound on new nodes for the candidate's pods. */
   of(candidate: Candidate): number {
     let value = this.known.get(candidate);
     if (value === undefined) this.known.set(candidate, (value = this.values.ofCandidate(candidate)));
     return value;
   }
 
-  /** The part of its price that a candidate is worth. */
+  /** The pods' value as a share of the candidate's price. */
   share(candidate: Candidate): number {
     return candidate.pricePerHour > 0 ? this.of(candidate) / candidate.pricePerHour : 0;
   }
 
-  /** Dollars per hour that the candidate costs above what its pods and those that come to it are worth. */
+  /** Dollars per hour that the candidate costs beyond the value of its pods and of those coming to it. */
   wasteWith(candidate: Candidate, coming: readonly Pod[]): number {
     const worth = coming.reduce((sum, pod) => sum + this.values.of(loadOf(pod)), this.of(candidate));
     return candidate.pricePerHour - worth;
   }
 
-  /** Dollars per hour that new nodes cost at least when this one goes: for pods that fit nowhere else. */
+  /** Least dollars per hour of new nodes when this candidate is removed: for pods that fit nowhere else. */
   leastReplacement({ movable, view }: Candidate): number {
     let sum = 0;
     for (const pod of movable) {
@@ -48,7 +51,7 @@ export class Worth {
     return sum;
   }
 
-  /** Dollars per hour that could be saved at most by moving the pods of all of them, anywhere. */
+  /** Most dollars per hour that could be saved by moving the pods of all of them, anywhere. */
   mostSavings(candidates: readonly Candidate[]): number {
     const own = new Set(candidates.map(({ view }) => view.name));
     const others = [...this.free].filter(([name]) => !own.has(name)).map(([, free]) => free);
@@ -60,7 +63,7 @@ export class Worth {
 
 const rooms = new WeakMap<NodeView, Load>();
 
-/** What pods have not asked for. Daemons that have yet to come may take some of it. */
+/** Unrequested resources. Daemons not yet running may take some of it. */
 function freeRoom(view: NodeView): Load {
   let room = rooms.get(view);
   if (room === undefined) {

@@ -121,7 +121,7 @@ function labelled(pool: string, key: string, value: string): Edit {
   }));
 }
 
-/** The pool's requirement on the label becomes a list that has the values, beside those that it lists already. */
+/** Turns the pool's requirement on the label into a list with these values and those already listed. */
 function widened(pool: string, key: string, values: readonly string[]): Edit {
   const allow: RequirementItem = { key, operator: 'In', values };
   return templateEdit({ kind: 'pool-requirement', pool, key, allow }, (template) => {

@@ -6,7 +6,7 @@ import * as columnsOf from '../model/resourceTable.ts';
 import { floatAt, intAt } from '../rows.ts';
 import type { Demand } from './demand.ts';
 
-/** Read once: an imported binding is looked up each time. */
+/** Copied to locals, because reading an imported binding is slow. */
 const { CPU, MEMORY } = columnsOf;
 /** Items per stretch: a power of two. */
 const STRETCH = 16;
