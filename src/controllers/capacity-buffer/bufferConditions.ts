@@ -10,7 +10,7 @@ export interface BufferStatement {
   readonly message: string;
 }
 
-/** The conditions of a buffer with one of them set; its transition time moves only when its status does. */
+/** The buffer's conditions with one of them set; its transition time changes only with its status. */
 export function withCondition(buffer: CapacityBuffer, statement: BufferStatement, now: number): Conditions {
   const present = buffer.status?.conditions ?? [];
   const known = present.find(({ type }) => type === statement.type);

@@ -11,7 +11,7 @@ import { conditionText, type ConditionText } from '../../ledger/conditionText.ts
 import { withCondition } from './bufferConditions.ts';
 import { bufferKeyOf, isVirtual } from './virtualPods.ts';
 
-/** Where the virtual pods of a pass ended up. */
+/** Placement of the virtual pods of a pass. */
 export interface BufferOutcome {
   /** On existing or launching nodes. */
   readonly fitted: readonly Pod[];
@@ -43,7 +43,7 @@ export class CapacityBuffers {
     return [...this.virtualPods].sort(([left], [right]) => (left < right ? -1 : 1)).flatMap(([, pods]) => pods);
   }
 
-  /** Sets on each buffer whether its room exists. */
+  /** Writes to each buffer whether its room exists. */
   async report({ fitted, others }: BufferOutcome): Promise<void> {
     const fits = countByBuffer(fitted);
     const lacks = countByBuffer(others);

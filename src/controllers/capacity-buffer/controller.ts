@@ -21,11 +21,11 @@ export interface CapacityBufferOptions {
   readonly buffers: Informer<CapacityBuffer>;
   readonly references: BufferReferences;
   readonly capacity: CapacityBuffers;
-  /** Asks for a provisioning pass. */
+  /** Requests a provisioning pass. */
   readonly trigger: (element: string) => void;
 }
 
-/** Turns each CapacityBuffer into the virtual pods that it wants room for. */
+/** Turns each CapacityBuffer into the virtual pods for which it reserves room. */
 export function capacityBufferController(world: World, options: CapacityBufferOptions): Controller {
   const { kube, clock } = world;
   const { buffers, references, capacity, trigger } = options;

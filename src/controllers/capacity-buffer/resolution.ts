@@ -6,13 +6,13 @@ import type { Informer, Informers } from '../../kube/informer.ts';
 import { keyOf, watch, type Watch } from '../../kube/runtime/watch.ts';
 import { conditionText, type ConditionCause, type ConditionText } from '../../ledger/conditionText.ts';
 
-/** What a buffer refers to: the shape of its pods, and of a workload how many there are. */
+/** What a buffer refers to: the shape of its pods and, for a workload, the number of replicas. */
 export type Resolution =
   | {
       readonly kind: 'resolved';
       readonly template: PodTemplateSpec;
       readonly replicas?: number;
-      /** Of the PodTemplate, when it is one. */
+      /** Of the PodTemplate, if it is one. */
       readonly generation?: number;
     }
   | (ConditionText & { readonly kind: 'missing' });
@@ -23,7 +23,7 @@ interface Workload extends KubeObject {
 
 const missing = (cause: ConditionCause): Resolution => ({ kind: 'missing', ...conditionText(cause) });
 
-/** What buffers may refer to, watched: a resting cluster is not asked for it. */
+/** Watched objects that buffers may refer to, so that an idle cluster gets no requests for them. */
 export class BufferReferences {
   private readonly podTemplates: Informer<PodTemplate>;
   private readonly workloads: ReadonlyMap<string, Informer<Workload>>;
@@ -56,7 +56,7 @@ export class BufferReferences {
     return { kind: 'resolved', template: found.spec?.template ?? {}, replicas: found.spec?.replicas ?? 1 };
   }
 
-  /** Looks at the buffers that refer to what has changed; a status alone changes nothing for them. */
+  /** Reconciles the buffers that refer to a changed object; changes of status alone are ignored. */
   watches(buffers: Informer<CapacityBuffer>): readonly Watch[] {
     const referring = (object: KubeObject, refers: (spec: CapacityBuffer['spec']) => boolean): string[] =>
       [...buffers.store.list()]

@@ -5,7 +5,7 @@ import { Annotations } from '../../api/labels.ts';
 
 const LOWEST_PRIORITY = -(2 ** 31);
 
-/** Pods that exist only in our plans: room that a buffer wants kept. */
+/** Pods that exist only in plans: the room that a buffer reserves. */
 export function virtualPods({ metadata }: CapacityBuffer, template: PodTemplateSpec, count: number): readonly Pod[] {
   const spec = bareSpec(template.spec ?? { containers: [] });
   return Array.from({ length: count }, (_, index) => ({
@@ -31,7 +31,7 @@ export const isVirtual = ({ metadata }: Pod): boolean => metadata.annotations?.[
 export const bufferKeyOf = ({ metadata }: Pod): string =>
   `${metadata.annotations?.[Annotations.bufferNamespace]}/${metadata.annotations?.[Annotations.bufferName]}`;
 
-/** Without storage: a disk belongs to one pod, and there is none yet. */
+/** Without storage: a disk belongs to one pod, and a virtual pod has none. */
 function bareSpec({ nodeName: _nodeName, volumes = [], ...spec }: PodSpec): PodSpec {
   const kept = volumes.filter((volume) => !isStorage(volume));
   const gone = new Set(volumes.filter(isStorage).map(({ name }) => name));

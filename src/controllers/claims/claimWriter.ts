@@ -10,7 +10,7 @@ import { settleAll } from '../world/settleAll.ts';
 import type { World } from '../world/world.ts';
 import { createdCounter } from '../provisioner/metrics.ts';
 
-/** NodeClaims written at once. */
+/** NodeClaims written concurrently. */
 const CONCURRENCY = 50;
 
 /** Writes NodeClaims for NodePools, within their limits. */
@@ -40,7 +40,7 @@ export class ClaimWriter {
     return claim;
   }
 
-  /** The pool may have gone, or filled up, since the plan was made. */
+  /** The pool may have been deleted, or reached its limits, since the plan was made. */
   private check({ metadata }: NodePool): void {
     const { informers, cluster } = this.world;
     const pool = informers.nodePools.store.get({ name: metadata.name });

@@ -3,7 +3,7 @@ import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { isConflict, isNotFound } from '../../kube/errors.ts';
 import type { Kube } from '../../kube/kube.ts';
 
-/** Deletes this very claim, not one that has taken its name. False when it was gone already. */
+/** Deletes this claim by uid, not a new one of the same name. False when it was already gone. */
 export async function deleteClaim(kube: Kube, { metadata }: NodeClaim, signal?: AbortSignal): Promise<boolean> {
   const preconditions = metadata.uid === undefined ? {} : { uid: metadata.uid };
   try {

@@ -1,10 +1,10 @@
-/** When a claim has reached its age, and what then becomes of it. */
+/** When a claim expires, and how it is then removed. */
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Annotations } from '../../api/labels.ts';
 import { Duration } from '../../units/duration.ts';
 
-/** Milliseconds since 1970; undefined for a claim without an end. */
+/** Milliseconds since 1970; undefined if the claim never expires. */
 export function expiresAt({ metadata, spec }: NodeClaim): number | undefined {
   const { expireAfter } = spec;
   if (!expireAfter || expireAfter === 'Never') return undefined;
@@ -12,8 +12,8 @@ export function expiresAt({ metadata, spec }: NodeClaim): number | undefined {
 }
 
 /**
- * Whether an expired or unhealthy node goes at once, as with Karpenter. Otherwise it goes when budgets allow it. The
- * claim's own word counts before that of its pool.
+ * Whether an expired or unhealthy node is removed at once, as with Karpenter. Otherwise budgets apply. The claim's own
+ * annotation takes precedence over its pool's.
  */
 export function isForceful(claim: NodeClaim, pool: NodePool | undefined): boolean {
   const said = [claim, pool].map((object) => object?.metadata.annotations?.[Annotations.forcefulExpiration]);

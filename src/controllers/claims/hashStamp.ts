@@ -8,10 +8,10 @@ import type { Kube } from '../../kube/kube.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
 import { settleAll } from '../world/settleAll.ts';
 
-/** Claims stamped at once: a large cluster is taken over in seconds. */
+/** Claims stamped concurrently, so that a large cluster is taken over in seconds. */
 const CONCURRENCY = 20;
 
-/** Where a hash and the version of its algorithm are written. */
+/** Annotations for a hash and the version of its algorithm. */
 export interface HashStamp {
   readonly hashKey: string;
   readonly versionKey: string;
@@ -19,9 +19,9 @@ export interface HashStamp {
 }
 
 /**
- * Stamps an object with the hash of what its nodes are made from. When the algorithm has changed since the last
- * stamp, the claims made from it are stamped too: a new way to compute a hash must not look like a change. Claims
- * that have drifted already keep their old hash and stay drifted.
+ * Stamps an object with the hash of the spec from which its nodes are made. When the algorithm has changed since the
+ * last stamp, its claims are stamped too, because a new algorithm must not look like a change of the spec. Claims that
+ * have already drifted keep their old hash and stay drifted.
  */
 export async function stampHash<T extends KubeObject>(
   kube: Kube,

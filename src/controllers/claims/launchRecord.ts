@@ -2,11 +2,11 @@ import { podList, type PodList } from '../../ledger/podList.ts';
 import type { LaunchRecord } from '../../ledger/record.ts';
 import type { PlannedNode } from '../../solver/problem.ts';
 
-/** Instance types and offerings that a record names. */
+/** Most instance types and offerings in a record. */
 const SHOWN_TYPES = 10;
 const SHOWN_OFFERINGS = 12;
 
-/** The claim that was created for a planned node; undefined of a plan without an offering. */
+/** Record of the claim created for a planned node; undefined for a plan without an offering. */
 export function launchRecord(
   nodeClaim: string,
   { pool, requests, alternatives, choice, pods }: PlannedNode,

@@ -11,22 +11,22 @@ import { Requirements } from '../../constraints/requirements.ts';
 import type { Draft } from '../../kube/kube.ts';
 import type { PlannedNode, PoolOffer } from '../../solver/problem.ts';
 
-/** Instance types that one NodeClaim may name. */
+/** Most instance types in one NodeClaim. */
 const MAX_INSTANCE_TYPES = 600;
 
-/** Labels that only simulations carry in their requirements. */
+/** Labels that only appear in the requirements of simulations. */
 const SIMULATED: ReadonlySet<string> = new Set([Labels.hostname, Labels.registered, Labels.initialized]);
 
-/** What the claim is to remember of its plan. */
+/** Facts of the plan that the claim records. */
 interface Remembered {
   /** Whether overlays changed prices or capacities of the claim's instance types. */
   readonly price?: boolean;
   readonly capacity?: boolean;
-  /** The pods that the node is for. */
+  /** The pods for which the node is bought. */
   readonly pods?: readonly Pod[];
 }
 
-/** The NodeClaim that asks for a planned node of the pool. */
+/** The NodeClaim for a planned node of the pool. */
 export function nodeClaimDraft(
   node: PlannedNode,
   { pool, instanceTypes }: Pick<PoolOffer, 'pool' | 'instanceTypes'>,
@@ -83,7 +83,7 @@ function claimOfPool(
   return {
     metadata: {
       generateName: `${pool.metadata.name}-`,
-      // From the start, so that nothing has to be written before the launch.
+      // Set at creation, so that no write is needed before the launch.
       finalizers: [Finalizers.termination],
       labels: { ...customLabels(asked, isDescribed, random), ...ownLabels },
       annotations: {
@@ -116,9 +116,9 @@ function claimOfPool(
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 
 /**
- * Labels of the user's own that the node must have, and whose value requirements leave open, get a value now. A label
- * that may be missing stays missing, because the plan was made without it: Karpenter invents a number for `NotIn`. The
- * labels by which the cloud describes its instance types are for the cloud to set.
+ * Sets values of user-defined labels that the node must have and that requirements leave open. A label that may be
+ * absent stays absent, because the plan was made without it (Karpenter invents a number for `NotIn`). Labels that
+ * describe instance types are set by the cloud.
  */
 function customLabels(
   requirements: Requirements,

@@ -6,7 +6,7 @@ import { podKey } from '../../pods/podKey.ts';
 import { isReschedulable } from '../../pods/podPredicates.ts';
 import type { World } from '../world/world.ts';
 
-/** Writes to the ledger that a loop has deleted the claim, and why. */
+/** Records in the ledger that a loop has deleted the claim, and why. */
 export function noteRemoval(
   { ledger, cluster }: Pick<World, 'ledger' | 'cluster'>,
   { metadata, status }: NodeClaim,

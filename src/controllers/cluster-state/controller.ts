@@ -3,8 +3,8 @@ import { aborted } from '../../kube/runtime/windDown.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * Reports that the cluster state is complete, and its size. Loops run only once it is, and a claim that
- * has not launched does not delay them, so it is never reported as out of date.
+ * Reports that the cluster state is complete, and its size. Loops run only once it is complete, and a claim that has
+ * not launched does not delay them, so the state is never reported as out of date.
  */
 export function clusterStateController({ metrics, cluster }: World): Controller {
   const nodeCount = metrics.gauge({

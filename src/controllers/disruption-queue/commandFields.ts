@@ -2,10 +2,10 @@ import { Labels } from '../../api/labels.ts';
 import { decisionOf, type Command, type Replacement } from '../../disruption/command.ts';
 import type { LogFields } from '../../kube/log.ts';
 
-/** Instance types that a log line names. */
+/** Instance types named in a log line. */
 const NAMED_TYPES = 5;
 
-/** What a log line says of a command, under Karpenter's names. */
+/** Log fields of a command, under Karpenter's names. */
 export function commandFields(command: Command): LogFields {
   const { candidates, replacements, consolidationType, savingsPerHour, evictions } = command;
   return {

@@ -1,6 +1,6 @@
 /**
- * What a replacement's NodeClaim says about the command that it is part of. With it, a process that starts anew takes up
- * commands that another one had begun: the claims are all that is left of them.
+ * Annotation of a replacement's NodeClaim that describes its command. A restarted process resumes commands from these
+ * claims: nothing else is left of them.
  */
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Annotations } from '../../api/labels.ts';
@@ -8,9 +8,9 @@ import { Annotations } from '../../api/labels.ts';
 export interface CommandStamp {
   readonly id: string;
   readonly consolidationType: string;
-  /** How many replacements the command has in all. */
+  /** Total number of the command's replacements. */
   readonly replacements: number;
-  /** Names of the claims that go. */
+  /** Names of the claims to be removed. */
   readonly candidates: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export function stampAnnotations({ id, replacements, consolidationType, candidat
   };
 }
 
-/** Undefined for a claim that replaces nothing. */
+/** Undefined for a claim that is no replacement. */
 export function stampOf({ metadata }: NodeClaim): CommandStamp | undefined {
   const [id, count, consolidationType = ''] = metadata.annotations?.[Annotations.disruptionCommand]?.split('/') ?? [];
   const candidates = metadata.annotations?.[Annotations.replaces]?.split(',') ?? [];

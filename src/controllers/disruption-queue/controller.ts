@@ -26,21 +26,25 @@ import { poolOf, Replacements, type WrittenReplacement } from './replacements.ts
 import { unfinishedCommands, type Leaving, type RunningCommand } from './runningCommand.ts';
 
 const CONCURRENCY = 50;
-/** Milliseconds that a command may take, however few there are, and however many. */
+/** Time limit of a command in milliseconds: grows with its candidates between two bounds. */
 const MIN_TIME = 10 * 60_000;
 const MAX_TIME = 60 * 60_000;
 const TIME_PER_CANDIDATE = 80;
-/** Milliseconds that a pool rests whose replacement was bought and never became ready: the next would not either. */
+/**
+ * Milliseconds for which a pool is paused when a bought replacement never became ready: the next one would probably
+ * fail too.
+ */
 const REST_AFTER_TIMEOUT = 5 * 60_000;
-/** Milliseconds that planned places are kept for pods that are being evicted; afterwards they are planned for anew. */
+/** Milliseconds for which planned places are kept for pods being evicted; then they are planned again. */
 const DRAIN_TIME = 2 * 60_000;
 
-/** A command that has ended, one way or the other. */
+/** A completed or failed command. */
 type EndedCommand = Pick<RunningCommand, 'reason' | 'since'>;
 
 /**
- * Carries out commands: marks the nodes, creates replacements, waits until they are initialized, deletes the claims. What
- * cannot be finished is taken back. The API server holds all that a successor needs: `resume` takes up what was begun.
+ * Executes commands: marks the nodes, creates replacements, waits until they are initialized, deletes the claims. What
+ * cannot be completed is reverted. All state is in the API server, so `resume` can continue commands of an earlier
+ * process.
  */
 export class DisruptionQueue {
   readonly pauses: LaunchPauses;
@@ -48,7 +52,7 @@ export class DisruptionQueue {
   private readonly metrics: QueueMetrics;
   private readonly replacements: Replacements;
   private readonly commands = new Map<string, RunningCommand>();
-  /** Commands by the claims that go, and by the claims that they wait for. */
+  /** Commands by the claims that they remove, and by the claims that they wait for. */
   private readonly byLeaving = new Map<string, RunningCommand>();
   private readonly byAwaited = new Map<string, RunningCommand>();
   private readonly wakes = new Set<(id: string) => void>();
@@ -61,20 +65,20 @@ export class DisruptionQueue {
     this.pauses = new LaunchPauses(world.clock);
   }
 
-  /** Whether a command is about to remove the node of this claim. */
+  /** Whether a command is going to remove this claim's node. */
   has(claim: string): boolean {
     return this.byLeaving.has(claim);
   }
 
-  /** Calls back whenever a command has ended, one way or the other; the result ends that. */
+  /** Calls back whenever a command has completed or failed; the result unsubscribes. */
   onEnd(listener: (ended: EndedCommand) => void): () => void {
     this.endListeners.add(listener);
     return () => this.endListeners.delete(listener);
   }
 
   /**
-   * Begins a command and returns its id. Resolves when the nodes are marked and replacements exist; what follows is the
-   * controller's. Rejects when that failed, with everything taken back.
+   * Starts a command and returns its id. Resolves when the nodes are marked and replacements exist; the controller does
+   * the rest. Rejects if that failed, with everything reverted.
    */
   async start(command: Command, signal: AbortSignal): Promise<string> {
     const { clock, random, log, cluster, ledger } = this.world;
@@ -116,7 +120,7 @@ export class DisruptionQueue {
     return id;
   }
 
-  /** Takes up commands that another process has begun. */
+  /** Resumes commands that an earlier process started. */
   resume(): void {
     const { cluster, log } = this.world;
     for (const running of unfinishedCommands(cluster, (id) => this.commands.has(id))) {
@@ -130,7 +134,7 @@ export class DisruptionQueue {
     }
   }
 
-  /** Takes marks off nodes that no command is about: what a process left that died between two writes. */
+  /** Removes marks that belong to no command, left by a process that died between two writes. */
   async sweep(): Promise<void> {
     const stray = this.world.cluster
       .snapshot()
@@ -170,7 +174,7 @@ export class DisruptionQueue {
     }
     const end = running.since + this.timeLimit();
     if (running.awaited.size > 0) {
-      // Spot nodes may be taken away, and users may delete claims: nothing is left to be replaced then.
+      // Spot nodes may be evicted, and users may delete claims: then nothing is left to replace.
       if (running.leaving.every(({ claim }) => !isSame(cluster.claim(claim.metadata.name), claim))) {
         return this.finish(running);
       }
@@ -203,7 +207,7 @@ export class DisruptionQueue {
     leaving.deleted = true;
   }
 
-  /** A command that cannot be finished: its nodes stay. Replacements that have launched stay too, as ordinary nodes. */
+  /** Fails a command: its nodes stay. Replacements that have launched stay too, as ordinary nodes. */
   private async fail(running: RunningCommand, failure: CommandFailure, rest?: number): Promise<undefined> {
     const why = commandFailureText(failure);
     const { log, cluster } = this.world;
@@ -236,7 +240,7 @@ export class DisruptionQueue {
     this.commands.set(running.id, running);
     for (const { claim } of running.leaving) {
       this.byLeaving.set(claim.metadata.name, running);
-      // After the replacements: before, the provisioner would plan for the pods a second time.
+      // Only after the replacements exist: otherwise the provisioner would plan for the pods again.
       this.world.cluster.markForDeletion(claim.metadata.name);
     }
     for (const name of running.awaited.keys()) this.byAwaited.set(name, running);
@@ -251,7 +255,7 @@ export class DisruptionQueue {
     return undefined;
   }
 
-  /** Marks what can be marked. A command with replacements needs all of its nodes. */
+  /** Marks as many nodes as possible. A command with replacements needs all of its nodes. */
   private async mark(
     wanted: readonly Leaving[],
     { reason, replacements }: Command,
@@ -273,7 +277,7 @@ export class DisruptionQueue {
     return wanted.filter((each) => marked.has(each));
   }
 
-  /** What cannot be written now is left to the sweep. */
+  /** Marks that cannot be removed now are left to the sweep. */
   private async unmark(leaving: readonly Leaving[]): Promise<void> {
     const { cluster, log } = this.world;
     try {

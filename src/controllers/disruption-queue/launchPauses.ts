@@ -4,13 +4,13 @@ import type { PlannedOffering } from '../../cloud/plannedOfferings.ts';
 /** Milliseconds. */
 const FIRST = 30_000;
 const LONGEST = 15 * 60_000;
-/** How long an offering that did not become a ready node is not bought in place of another node. */
+/** How long an offering that did not become a ready node is not used as a replacement. */
 const OFFERING_MEMORY = 15 * 60_000;
 const MOST_OFFERINGS = 2_000;
 
 /**
- * Pools whose replacements did not become ready. Such a pool is left alone for a while, twice as long after each failure
- * in a row: the cause is rarely gone at once, and each try costs a node. Nodes that go without a replacement are no try.
+ * Pools whose replacements did not become ready. Such a pool is paused, twice as long after each consecutive failure:
+ * the cause is rarely fixed at once, and each try costs a node. Removals without replacement are not affected.
  */
 export class LaunchPauses {
   private readonly clock: Clock;
@@ -21,17 +21,17 @@ export class LaunchPauses {
     this.clock = clock;
   }
 
-  /** `least`: how long the pool rests at least, in milliseconds. */
+  /** `least`: minimum pause in milliseconds. */
   failed(pool: string, least = FIRST): void {
     const before = this.pauses.get(pool);
     const now = this.clock.now();
-    // Commands that fail together are one failure.
+    // Commands that fail together count as one failure.
     if (before !== undefined && now < before.until) return;
     const length = Math.min(LONGEST, Math.max(least, before === undefined ? 0 : 2 * before.length));
     this.pauses.set(pool, { length, until: now + length });
   }
 
-  /** What would have been bought, or was, did not become a ready node. */
+  /** Records that the bought or requested offering did not become a ready node. */
   offeringFailed(pool: string, offering: PlannedOffering): void {
     const key = keyOf(pool, offering);
     this.offerings.delete(key);
@@ -40,7 +40,7 @@ export class LaunchPauses {
     if (this.offerings.size > MOST_OFFERINGS && oldest !== undefined) this.offerings.delete(oldest);
   }
 
-  /** Until when the offering is not tried again; undefined when it may be. */
+  /** Until when the offering is excluded; undefined when it is not. */
   offeringUntil(pool: string, offering: PlannedOffering): number | undefined {
     const until = this.offerings.get(keyOf(pool, offering));
     return until !== undefined && this.clock.now() < until ? until : undefined;
@@ -50,7 +50,7 @@ export class LaunchPauses {
     this.pauses.delete(pool);
   }
 
-  /** Until when the pool is left alone; undefined when it is not. */
+  /** Until when the pool is paused; undefined when it is not. */
   until(pool: string): number | undefined {
     const pause = this.pauses.get(pool);
     return pause !== undefined && this.clock.now() < pause.until ? pause.until : undefined;

@@ -1,4 +1,4 @@
-/** The two marks of a node that is about to go: the taint of its Node and the condition of its NodeClaim. */
+/** The two marks of a node to be disrupted: the taint of its Node and the condition of its NodeClaim. */
 import { NodeClaimConditions } from '../../api/conditionTypes.ts';
 import { ConditionSet, NODE_CLAIM_CONDITIONS } from '../../api/conditions.ts';
 import { Kinds, type Node } from '../../api/kinds.ts';
@@ -19,7 +19,7 @@ const ATTEMPTS = 4;
 
 type Ports = Pick<World, 'kube' | 'clock' | 'cluster'>;
 
-/** Keeps new pods off the node, then says why on its claim. Fails when either cannot be written. */
+/** Taints the Node, then sets the reason on the claim. Fails if either cannot be written. */
 export async function markDisrupted(ports: Ports, view: NodeView, reason: string): Promise<void> {
   const { node, claim } = view;
   if (!node || !claim) throw new InvariantError(`${view.name} has no Node or no NodeClaim`);
@@ -27,7 +27,7 @@ export async function markDisrupted(ports: Ports, view: NodeView, reason: string
   await setReason(ports, claim, reason);
 }
 
-/** Takes both marks back, where they are. What is being deleted keeps them. */
+/** Removes both marks if present. Objects being deleted keep them. */
 export async function clearDisrupted(ports: Ports, view: NodeView): Promise<void> {
   const { node, claim } = view;
   if (node && !node.metadata.deletionTimestamp && isTainted(node)) await ignoreNotFound(setTaint(ports, node, false));
@@ -35,7 +35,7 @@ export async function clearDisrupted(ports: Ports, view: NodeView): Promise<void
     await ignoreNotFound(setReason(ports, claim));
 }
 
-/** Whether the node has one of the marks. */
+/** Whether the node has at least one of the marks. */
 export function hasMark({ node, claim }: NodeView): boolean {
   return (
     (node !== undefined && !node.metadata.deletionTimestamp && isTainted(node)) ||
@@ -45,7 +45,7 @@ export function hasMark({ node, claim }: NodeView): boolean {
 
 const isTainted = ({ spec }: Node): boolean => hasTaint(spec?.taints ?? [], Taints.disrupted);
 
-/** Kubelets write their Node too: after a conflict the change is made to the Node as it is now. */
+/** Kubelets write the Node too: after a conflict the change is applied to its current version. */
 async function setTaint({ kube, cluster }: Ports, node: Node, wanted: boolean): Promise<void> {
   const { name, uid } = node.metadata;
   let stored = cluster.node(name) ?? node;
@@ -70,7 +70,7 @@ async function patchTaints(kube: Kube, stored: Node, taints: readonly object[]):
   await patchObject(kube, Kinds.Node, stored, { ...stored, spec }, { lock: true });
 }
 
-/** Without a reason the condition goes. */
+/** Removes the condition if there is no reason. */
 async function setReason({ kube, clock, cluster }: Ports, { metadata }: NodeClaim, reason?: string): Promise<void> {
   const claim = cluster.claim(metadata.name);
   if (claim === undefined || claim.metadata.uid !== metadata.uid) return;

@@ -4,7 +4,7 @@ import type { PlannedPods } from '../../cluster/placements.ts';
 import type { Command } from '../../disruption/command.ts';
 import type { WrittenReplacement } from './replacements.ts';
 
-/** Where the plan of a command puts the pods that have to move, and those that wait and go along. */
+/** Places that a command's plan gives to the pods that must move and to waiting pods planned with them. */
 export function plannedPlaces(
   cluster: Pick<Cluster, 'pod'>,
   { onExisting }: Pick<Command, 'onExisting'>,
@@ -14,7 +14,7 @@ export function plannedPlaces(
     keys.flatMap((key) => {
       const slash = key.indexOf('/');
       const pod = cluster.pod({ namespace: key.slice(0, slash), name: key.slice(slash + 1) });
-      // As it was planned: without the node that it leaves.
+      // As planned: without its current node.
       return pod ? [{ ...pod, spec: { ...pod.spec, nodeName: undefined } } as unknown as Pod] : [];
     });
   return [

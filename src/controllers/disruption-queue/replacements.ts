@@ -10,13 +10,13 @@ import { poolInstanceTypes } from '../world/nodeClassOfPool.ts';
 import type { World } from '../world/world.ts';
 import { stampAnnotations, type CommandStamp } from './commandStamp.ts';
 
-/** A replacement and the claim that was written for it. */
+/** A replacement and the claim written for it. */
 export interface WrittenReplacement {
   readonly replacement: Replacement;
   readonly claim: NodeClaim;
 }
 
-/** Writes the NodeClaims that take the place of others. */
+/** Writes the NodeClaims of replacements. */
 export class Replacements {
   private readonly world: World;
   private readonly claims: ClaimWriter;
@@ -26,7 +26,7 @@ export class Replacements {
     this.claims = new ClaimWriter(world);
   }
 
-  /** All of them or none: when one cannot be written, the others are deleted again before anything is bought for long. */
+  /** Creates all or none: if one cannot be written, the others are deleted again before they cost much. */
   async create(
     wanted: readonly Replacement[],
     stamp: CommandStamp,

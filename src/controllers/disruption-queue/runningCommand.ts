@@ -6,32 +6,32 @@ import type { NodeView } from '../../cluster/nodeView.ts';
 import { isPendingDisruption } from '../claims/isPendingDisruption.ts';
 import { stampOf, type CommandStamp } from './commandStamp.ts';
 
-/** A node that goes. */
+/** A node to be removed. */
 export interface Leaving {
   readonly view: NodeView;
   readonly claim: NodeClaim;
   readonly pool: string;
-  /** Whether its deletion has been asked for. */
+  /** Whether its deletion has been requested. */
   deleted: boolean;
 }
 
-/** A command on its way. */
+/** A command in progress. */
 export interface RunningCommand {
   readonly id: string;
   readonly reason: string;
   readonly consolidationType: string;
   readonly since: number;
   readonly leaving: readonly Leaving[];
-  /** Replacements that are not known to be initialized, by the name of their claim. */
+  /** Replacements not yet known to be initialized, by claim name. */
   readonly awaited: Map<string, NodeClaim>;
   readonly replacements: number;
 }
 
-/** Marks are written before replacements; the API server's clock counts seconds. */
+/** Marks are written before replacements, and the API server's timestamps have a resolution of one second. */
 const CLOCK_STEP = 1_000;
 const { disruptionReason } = NodeClaimConditions;
 
-/** Commands of which claims tell that they were begun and have not ended. One that lacks a replacement has failed. */
+/** Commands that, according to claims, were started and not finished. One that lacks a replacement has failed. */
 export function unfinishedCommands(cluster: Cluster, isKnown: (id: string) => boolean): readonly RunningCommand[] {
   const groups = new Map<string, { readonly stamp: CommandStamp; readonly claims: NodeClaim[] }>();
   for (const claim of cluster.claims()) {

@@ -4,10 +4,10 @@ import type { Budgets } from '../../disruption/budgets.ts';
 import type { Kept, KeptCause } from '../../disruption/kept.ts';
 import type { World } from '../world/world.ts';
 
-/** Prices and what failed lately change without a word: nothing is taken for settled longer than this. */
+/** Prices and recent failures change without an event, so a result is reused no longer than this. */
 const LONGEST = 5 * 60_000;
 const RETRY = 10_000;
-/** Causes that end by time alone, at a moment that they do not name. */
+/** Causes that end by time alone, at an unknown time. */
 const PASSING: ReadonlySet<KeptCause['kind']> = new Set<KeptCause['kind']>([
   'nominated',
   'next-pass',
@@ -15,15 +15,15 @@ const PASSING: ReadonlySet<KeptCause['kind']> = new Set<KeptCause['kind']>([
 ]);
 
 /**
- * Remembers that a pass found nothing to do, so that the next one is not made before something has changed: nodes,
- * claims, pods, pools, budgets of pods, what budgets of pools allow, or the time for which something held.
+ * Remembers that a pass found nothing to do, so that the next one runs only after something has changed: nodes, claims,
+ * pods, pools, PodDisruptionBudgets, the pools' budgets, or the end time of a cause.
  */
 export class ChangeMemo {
   private changes = 0;
-  /** Changes before the pass that is under way: what changes during it is news for the next. */
+  /** The change count before the running pass: later changes must trigger another pass. */
   private seen = 0;
   private known: { readonly snapshot: ClusterSnapshot; readonly changes: number; readonly until: number } | undefined;
-  /** What is neither in the snapshot nor told by a watch. */
+  /** State that is neither in the snapshot nor reported by a watch. */
   private outside = '';
 
   constructor({ nodePools, disruptionBudgets }: Pick<World['informers'], 'nodePools' | 'disruptionBudgets'>) {
@@ -36,7 +36,7 @@ export class ChangeMemo {
     disruptionBudgets.subscribe(note);
   }
 
-  /** Whether a pass would find what the last one found. `virtual` are the pods that buffers keep room for. */
+  /** Whether a pass would have the same result as the last one. `virtual`: the pods of buffers. */
   holds(snapshot: ClusterSnapshot, budgets: Budgets, virtual: readonly Pod[], now: number): boolean {
     const { known } = this;
     const outside = JSON.stringify([allowances(budgets), virtual.map(({ metadata }) => metadata.uid)]);
@@ -47,7 +47,7 @@ export class ChangeMemo {
     return known.snapshot === snapshot && known.changes === this.changes && now < known.until;
   }
 
-  /** A pass over this snapshot found nothing to do, for these reasons. */
+  /** Records that a pass over this snapshot found nothing to do, for these reasons. */
   nothingToDo(snapshot: ClusterSnapshot, kept: Iterable<Kept>, now: number): void {
     let until = now + LONGEST;
     for (const { cause } of kept) {
@@ -61,7 +61,7 @@ export class ChangeMemo {
 const allowances = ({ pools }: Budgets): readonly unknown[] =>
   pools.map(({ pool, limit, disrupting }) => [pool, limit, disrupting]);
 
-/** The status of a pool changes with each of its nodes, but for its conditions that does not matter here. */
+/** A pool's status changes with each of its nodes; only its conditions matter here. */
 function isNews(old: PoolLike, object: PoolLike): boolean {
   return (
     old.metadata.generation !== object.metadata.generation ||

@@ -31,17 +31,17 @@ import { validate } from './validation.ts';
 export interface DisruptionOptions {
   readonly planner: Planner;
   readonly queue: DisruptionQueue;
-  /** In order: the first that has something to do ends the pass. */
+  /** In order: the first one that finds something ends the pass. */
   readonly methods: readonly Method[];
   readonly settings: DisruptionSettings;
 }
 
 /** Milliseconds between passes that find nothing to do. */
 const INTERVAL = 10_000;
-/** Milliseconds after which a decision that costs pods their node is looked at once more. */
+/** Milliseconds after which a decision that evicts pods is validated again. */
 const SETTLE = 5_000;
 
-/** Looks for nodes that should go, one pass after another, and hands commands to the queue. */
+/** Looks for nodes to disrupt, pass after pass, and hands commands to the queue. */
 export function disruptionController(world: World, options: DisruptionOptions): Controller {
   const loop = new DisruptionLoop(world, options);
   return singleton({
@@ -57,7 +57,7 @@ export function disruptionController(world: World, options: DisruptionOptions): 
   });
 }
 
-/** The last cause that tells something, by the name of the claim. */
+/** The most informative cause per claim name. */
 type Causes = Map<string, { kept: Kept; method: Method | undefined }>;
 
 interface Taken {
@@ -67,9 +67,9 @@ interface Taken {
 }
 
 interface Ran {
-  /** Whether anything was started, or decided that did not hold. */
+  /** Whether a command was started, or was decided and then failed validation. */
   readonly begun: boolean;
-  /** When what was decided may be done, in milliseconds since 1970; undefined when nothing waits. */
+  /** When the decision may be executed, in milliseconds since 1970; undefined when nothing waits. */
   readonly again: number | undefined;
 }
 
@@ -157,7 +157,7 @@ class DisruptionLoop {
         }
       } catch (error) {
         signal.throwIfAborted();
-        // The other methods may still find something to do.
+        // The remaining methods may still find something.
         isComplete = false;
         this.world.log.error('a way to disrupt nodes failed', { method: method.name, error });
       }
@@ -227,7 +227,7 @@ class DisruptionLoop {
     return { begun: true, again: undefined };
   }
 
-  /** Counts what was approved and what pools with the policy Balanced have refused. */
+  /** Counts approvals and rejections by pools with the policy Balanced. */
   private weigh(commands: readonly Command[], kept: readonly Kept[]): void {
     const { moves, score } = this.metrics;
     for (const { candidates, scores = [] } of commands) {
@@ -246,7 +246,7 @@ class DisruptionLoop {
     }
   }
 
-  /** Starts them side by side; whether any began. */
+  /** Starts them in parallel; returns whether any started. */
   private async start(commands: readonly Command[], signal: AbortSignal): Promise<boolean> {
     const { log } = this.world;
     const begun = await Promise.allSettled(commands.map((command) => this.options.queue.start(command, signal)));
@@ -258,7 +258,7 @@ class DisruptionLoop {
     return begun.some(({ status }) => status === 'fulfilled');
   }
 
-  /** Replacements of the pool have not become ready lately: until when no more are tried. */
+  /** Until when the pool is paused because its replacements did not become ready recently. */
   private pausedUntil({ replacements }: Command): number | undefined {
     const pauses = replacements.flatMap((replacement) => this.options.queue.pauses.until(poolOf(replacement)) ?? []);
     return pauses.length === 0 ? undefined : Math.max(...pauses);
@@ -288,7 +288,7 @@ class DisruptionLoop {
   }
 }
 
-/** Nodes on which nothing has happened for their pool's consolidateAfter have been looked at for as long already. */
+/** Nodes without a pod event for their pool's consolidateAfter have already been quiet that long. */
 function settleTime(commands: readonly Command[]): number {
   const pools = new Set(commands.flatMap(({ candidates }) => candidates.map(({ pool }) => pool)));
   const patience = [...pools].map(({ spec }) => patienceOf(spec.disruption.consolidateAfter));

@@ -4,41 +4,41 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Command } from '../../disruption/command.ts';
 import type { Informer } from '../../kube/informer.ts';
 
-/** Milliseconds after which a new node has nothing to do with what was taken away before. */
+/** Milliseconds after which a new node is unrelated to earlier removals. */
 const MEMORY = 60 * 60_000;
-/** The part that the latest return has in what is expected. */
+/** Weight of the latest return in the estimate. */
 const NEWS = 0.5;
-/** After so many times the time that demand last stayed away without coming back, it is a thing of the past. */
+/** If demand stays away for this many times the last interval, the estimate is dropped. */
 const FORGOTTEN = 10;
 
-/** What has been taken away since demand last came back. */
+/** Removals since demand last returned. */
 interface Ebb {
   readonly since: number;
-  /** Pods that there were when it began. */
+  /** Number of pods when it began. */
   readonly pods: number;
-  /** There had been more pods before. Where not, nodes went while demand grew, and more pods are no return. */
+  /** There had been more pods before. If not, nodes were removed while demand grew, and more pods are no return. */
   readonly isFall: boolean;
 }
 
 export interface DemandReturnsOptions {
   readonly clock: Clock;
   readonly nodeClaims: Pick<Informer<NodeClaim>, 'subscribe'>;
-  /** Pods of the cluster, also those that wait. */
+  /** Number of pods in the cluster, including waiting ones. */
   readonly pods: () => number;
-  /** A node was bought soon after others had been taken away, although there are no more pods than before. */
+  /** A node was bought soon after others were removed, although there are no more pods than before. */
   readonly onReversal: (pool: string) => void;
-  /** There are more pods than when nodes were taken away. */
+  /** There are more pods than when nodes were removed. */
   readonly onReturn: () => void;
 }
 
 /**
- * How long savings last, by pool: where demand comes back minutes after nodes went, pods are moved for nothing. Until it
- * has come back once, nothing is known.
+ * How long savings last, by pool: if demand returns minutes after nodes were removed, pods are moved for nothing.
+ * Unknown until it has returned once.
  */
 export class DemandReturns {
   private readonly options: DemandReturnsOptions;
   private readonly ebbs = new Map<string, Ebb>();
-  /** By pool: the most pods at a purchase since demand last came back. */
+  /** By pool: the largest number of pods at a purchase since demand last returned. */
   private readonly peaks = new Map<string, number>();
   private readonly returns = new Map<string, { readonly at: number; readonly after: number }>();
 
@@ -53,7 +53,7 @@ export class DemandReturns {
     });
   }
 
-  /** These commands take nodes away. */
+  /** Records commands that remove nodes. */
   begin(commands: readonly Command[]): void {
     const now = this.options.clock.now();
     for (const pool of new Set(
@@ -62,14 +62,14 @@ export class DemandReturns {
       const ebb = this.ebbs.get(pool);
       if (ebb !== undefined && now - ebb.since <= MEMORY) continue;
       const pods = this.options.pods();
-      // A pool of which no purchase was seen may have had any demand before.
+      // A pool without a recorded purchase may have had any demand before.
       this.ebbs.set(pool, { since: now, pods, isFall: pods < (this.peaks.get(pool) ?? Number.POSITIVE_INFINITY) });
     }
   }
 
   /**
-   * Milliseconds for which savings in the pool are expected to last from now on; undefined when nothing is known. What has
-   * been gone for a while comes back that much sooner, and what is overdue stays away for as long as it is.
+   * Milliseconds for which savings in the pool are expected to last from now on; undefined when unknown. The time
+   * already elapsed is subtracted; overdue demand is expected to stay away for as long as it is overdue.
    */
   calmFor(pool: string): number | undefined {
     const last = this.returns.get(pool);
@@ -81,7 +81,7 @@ export class DemandReturns {
     return Math.abs(expected - (now - began));
   }
 
-  /** A node was bought for pods that wait. */
+  /** Records that a node was bought for waiting pods. */
   private bought(pool: string): void {
     const { clock, onReversal, onReturn } = this.options;
     const pods = this.options.pods();

@@ -27,7 +27,7 @@ export function consolidationCandidate(events: Notices, command: Command): void 
   }
 }
 
-/** One node: on its halves; several: on the pools. */
+/** For one node: events on its Node and claim; for several: on the pools. */
 export function consolidationApproved(
   events: Notices,
   { candidates, scores = [] }: Command,

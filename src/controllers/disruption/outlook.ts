@@ -5,12 +5,12 @@ import type { Pass } from '../../disruption/method.ts';
 import type { World } from '../world/world.ts';
 import type { DisruptionMetrics } from './metrics.ts';
 
-/** Milliseconds between two records of the same matter. */
+/** Minimum milliseconds between two records on the same subject. */
 const LEAST_PAUSE = 60_000;
-/** The part that the latest wave has in how long waves are expected to take. */
+/** Weight of the latest wave in the expected duration. */
 const NEWS = 0.5;
 
-/** Tells what could be saved and what holds it, and how far drift has come: in metrics always, in the ledger when it is new. */
+/** Reports possible savings and their blockers, and the progress of drift: metrics always, ledger records on change. */
 export class Outlook {
   private readonly world: Pick<World, 'ledger'>;
   private readonly metrics: DisruptionMetrics;
@@ -23,12 +23,12 @@ export class Outlook {
     this.metrics = metrics;
   }
 
-  /** A command about drifted nodes has ended after so many milliseconds. */
+  /** Records how many milliseconds a drift command took. */
   driftEnded(milliseconds: number): void {
     this.waveTime = (1 - NEWS) * (this.waveTime ?? milliseconds) + NEWS * milliseconds;
   }
 
-  /** A whole pass was made; `kept` has one cause for each node that it left alone. */
+  /** Handles a complete pass; `kept` has one cause for each node kept. */
   passed(pass: Pass, kept: readonly Kept[]): void {
     const backlog = savingsBacklog(pass, kept);
     this.measure(backlog);
@@ -61,7 +61,7 @@ export class Outlook {
   }
 }
 
-/** To the cent: smaller changes are not reported. */
+/** Rounded to cents: smaller changes are not reported. */
 const backlogText = ({ pools }: SavingsBacklog): string =>
   JSON.stringify(
     pools.map(({ pool, blockers }) => [

@@ -6,7 +6,7 @@ import type { World } from '../world/world.ts';
 import * as publish from './events.ts';
 import type { DisruptionMetrics } from './metrics.ts';
 
-/** How a cause is told: in an event of that kind and in the ledger, in the ledger only, or not at all. */
+/** How a cause is reported: as that event and in the ledger, only in the ledger, or not at all. */
 type Telling = 'blocked' | 'unconsolidatable' | 'recorded' | 'silent';
 
 const TELLING: Readonly<Record<KeptCause['kind'], Telling>> = {
@@ -48,7 +48,7 @@ const TELLING: Readonly<Record<KeptCause['kind'], Telling>> = {
   'next-pass': 'silent',
 };
 
-/** Causes that pass by themselves while a node comes or goes: an event tells of them, the ledger does not. */
+/** Temporary causes while a node is starting or being removed: reported as an event but not in the ledger. */
 const PASSING: ReadonlySet<KeptCause['kind']> = new Set([
   'no-node',
   'not-initialized',
@@ -62,11 +62,11 @@ interface Said {
   readonly text: string;
 }
 
-/** Tells what a pass found: why nodes stay, and what budgets allow. Each thing once, until it changes. */
+/** Reports the result of a pass: why nodes are kept, and what budgets allow. Each fact once, until it changes. */
 export class Reporter {
   private readonly world: Pick<World, 'events' | 'ledger' | 'log' | 'cluster' | 'informers'>;
   private readonly metrics: DisruptionMetrics;
-  /** What was last said about each claim. */
+  /** The last report per claim. */
   private said = new Map<string, Said>();
   private blocked: ReadonlySet<string> = new Set();
   private pools: ReadonlySet<string> = new Set();
@@ -115,7 +115,7 @@ export class Reporter {
     this.blocked = blocked;
   }
 
-  /** The nodes that a whole pass has left alone, each with the last cause that tells something. */
+  /** Nodes kept by a complete pass, each with its most informative cause. */
   kept(all: ReadonlyMap<string, { readonly kept: Kept; readonly method: Method | undefined }>): void {
     const { events, ledger, cluster } = this.world;
     const said = new Map<string, Said>();
@@ -128,7 +128,7 @@ export class Reporter {
       const telling = TELLING[cause.kind];
       if (telling === 'silent') continue;
       if (!PASSING.has(cause.kind)) ledger.append({ kind: 'kept', ...kept });
-      // The same cause about another pod or price is not reported to the owner of the node again.
+      // The same cause with another pod or price is not published again.
       if (before?.kind === cause.kind || telling === 'recorded') continue;
       const view = cluster.viewOf(claim);
       if (view === undefined) continue;
@@ -139,7 +139,7 @@ export class Reporter {
   }
 }
 
-/** Of two causes for one node, the one that says more. */
+/** Whether the first of two causes for one node is more informative. */
 export function tellsMore(cause: KeptCause, than: KeptCause | undefined): boolean {
   return than === undefined || TELLING[cause.kind] !== 'silent' || TELLING[than.kind] === 'silent';
 }

@@ -6,16 +6,18 @@ import { priceOf } from '../../disruption/costs.ts';
 import type { Pass } from '../../disruption/method.ts';
 import { isTerminating } from '../../pods/podPredicates.ts';
 
-/** Milliseconds that consolidation rests after it has not saved what it said; twice as long after each further time. */
+/**
+ * Milliseconds for which consolidation pauses when expected savings did not happen; doubled after each further time.
+ */
 const FIRST_REST = 60_000;
 const LONGEST_REST = 60 * 60_000;
-/** Milliseconds after which what was saved can be seen. */
+/** Milliseconds after which savings can be measured. */
 const PROOF = 30_000;
-/** The part of the savings that must have come true. */
+/** Share of the expected savings that must be real. */
 const KEPT_SHARE = 0.5;
-/** The part of the whole bill that is worth another try at once. */
+/** Savings above this share of the whole bill may be tried again at once. */
 const LARGE_SHARE = 0.2;
-/** More pods than before by this factor cost more by themselves. */
+/** More pods than before by this factor explain a higher cost. */
 const GROWTH = 1.1;
 
 interface Cost {
@@ -24,21 +26,25 @@ interface Cost {
 }
 
 /**
- * Compares what consolidation has saved with what it said. A scheduler that puts pods elsewhere than planned makes new
- * nodes necessary: then each move is followed by another, and the bill does not fall. Such moves get rarer and rarer.
+ * Compares real savings of consolidation with the expected ones. If the scheduler places pods differently from the
+ * plan, new nodes become necessary: each move causes another one, and the bill does not fall. Such moves are delayed
+ * more and more.
  */
 export class SavingsCheck {
   private open: { readonly before: Cost; readonly since: number; readonly savings: number } | undefined;
   private rest: { readonly length: number; readonly until: number } | undefined;
 
-  /** These commands begin, perhaps before others have ended. */
+  /** Records that these commands start, possibly while others are running. */
   begin(commands: readonly Command[], pass: Pass): void {
     if (commands.length === 0) return;
     const { savings: others, before, since } = this.open ?? { savings: 0, before: costOf(pass), since: pass.now };
     this.open = { before, since, savings: commands.reduce((sum, { savingsPerHour }) => sum + savingsPerHour, others) };
   }
 
-  /** The cluster is quiet. Nodes that go count as gone and nodes that come as there: some time after a start all is said. */
+  /**
+   * Call when the cluster is quiet. Nodes being removed count as gone and launching ones as present, so the result is
+   * final some time after the start.
+   */
   conclude(pass: Pass): void {
     if (this.open === undefined || pass.now < this.open.since + PROOF) return;
     const { before, savings } = this.open;
@@ -52,12 +58,12 @@ export class SavingsCheck {
     }
   }
 
-  /** Demand came back: what the cluster costs from now on tells nothing about what was saved. */
+  /** Demand has returned: later cost says nothing about these savings. */
   forget(): void {
     this.open = undefined;
   }
 
-  /** Until when these commands must wait: those that save a large part of the bill need not. */
+  /** Until when these commands must wait; large savings need not wait. */
   heldBackUntil(commands: readonly Command[], pass: Pass): number | undefined {
     if (this.rest === undefined || pass.now >= this.rest.until) return undefined;
     const savings = commands.reduce((sum, { savingsPerHour }) => sum + savingsPerHour, 0);

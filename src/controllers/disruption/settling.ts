@@ -3,16 +3,19 @@ import type { Candidate } from '../../disruption/candidate.ts';
 import { isConsolidatable } from '../../disruption/emptiness.ts';
 import { patienceOf, settledFrom } from '../../disruption/settled.ts';
 
-/** Milliseconds until a node settles, or since when its condition has yet to be written. */
+/**
+ * Nodes that settle within this many milliseconds count as about to settle; also covers the delay until their condition
+ * is written.
+ */
 const NEAR = 2_000;
-/** Milliseconds for which nodes are waited for in all. */
+/** Maximum milliseconds to wait for nodes. */
 const PATIENCE = 3_000;
-/** Milliseconds after which it is looked again. */
+/** Milliseconds between checks. */
 const STEP = 500;
 
 /**
- * Nodes whose consolidateAfter is about to end. After a workload has shrunk, all of them become candidates within a second
- * or two: a move that is chosen among the first of them evicts pods although others are empty.
+ * Nodes whose consolidateAfter is about to end. After a workload has shrunk, they all become candidates within a second
+ * or two: a move chosen among the first of them would evict pods although other nodes are empty.
  */
 export class Settling {
   private readonly clock: Clock;
@@ -22,7 +25,7 @@ export class Settling {
     this.clock = clock;
   }
 
-  /** Milliseconds until it is worth looking again; 0 when no node is about to settle, or too many have one by one. */
+  /** Milliseconds until the next check; 0 when no node is about to settle, or when the total wait is over. */
   wait(candidates: readonly Candidate[]): number {
     const now = this.clock.now();
     if (!candidates.some((candidate) => isSettling(candidate, now))) {
@@ -31,7 +34,7 @@ export class Settling {
     }
     this.began ??= now;
     if (now - this.began < PATIENCE) return STEP;
-    // As long again before others are waited for.
+    // Pause for the same time before waiting for others.
     if (now - this.began >= 2 * PATIENCE) this.began = undefined;
     return 0;
   }

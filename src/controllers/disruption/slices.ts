@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock/clock.ts';
 
-/** Milliseconds that work may keep the thread. */
+/** Milliseconds for which work may block the thread. */
 const SLICE = 20;
 
-/** Runs work that yields now and then, and gives the thread back whenever a slice is used up. */
+/** Runs work that yields regularly, and releases the thread whenever a time slice is used up. */
 export async function inSlices<T>(work: Generator<void, T>, clock: Clock, signal: AbortSignal): Promise<T> {
   let since = clock.monotonic();
   for (;;) {

@@ -3,14 +3,14 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Informer, InformerEvent } from '../../kube/informer.ts';
 import { isDaemonPod, isTerminal, isTerminating } from '../../pods/podPredicates.ts';
 
-/** Milliseconds without a pod that comes or goes after which the cluster is quiet. */
+/** Milliseconds without a pod event after which the cluster is quiet. */
 const QUIET = 3_000;
-/** A cluster that never is quiet is taken as it is after this long. */
+/** If the cluster never becomes quiet, waiting ends after this long. */
 const PATIENCE = 15_000;
 
 /**
- * Whether pods are coming or going just now. While a workload shrinks, each second leaves other nodes worth removing: a
- * move that is chosen a moment too early evicts pods for nothing.
+ * Whether pods are currently being created or deleted. While a workload shrinks, each second leaves other nodes worth
+ * removing: a move chosen too early evicts pods for nothing.
  */
 export class Unrest {
   private readonly clock: Clock;
@@ -25,7 +25,7 @@ export class Unrest {
     });
   }
 
-  /** Milliseconds until it is worth looking again; 0 when the cluster is quiet, or has not been for too long. */
+  /** Milliseconds until the next check; 0 when the cluster is quiet or the wait was too long. */
   wait(): number {
     const now = this.clock.now();
     const quietAt = this.last + QUIET;
@@ -36,7 +36,7 @@ export class Unrest {
     return Math.max(0, Math.min(quietAt, this.began + PATIENCE) - now);
   }
 
-  /** What was decided may have brought unrest: it is counted anew. */
+  /** Restarts the wait: executed decisions cause pod events of their own. */
   reset(): void {
     this.began = undefined;
   }

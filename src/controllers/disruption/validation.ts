@@ -1,26 +1,26 @@
-/** Whether what was decided a moment ago still holds. */
+/** Whether a recent decision is still valid. */
 import { Allowance } from '../../disruption/allowance.ts';
 import type { Candidate } from '../../disruption/candidate.ts';
 import type { Command } from '../../disruption/command.ts';
 import { candidatesFor, type Method, type Pass } from '../../disruption/method.ts';
 
-/** Karpenter's words: the nodes are no candidates any more, budgets are used up, or pods would go elsewhere. */
+/** Karpenter's names: nodes are no longer candidates, budgets are used up, or pods would go elsewhere. */
 type Rejection = 'churn' | 'budget' | 'scheduling';
 
 export interface Verdict {
-  /** With candidates as they are now. Commands without replacements may have lost some of theirs. */
+  /** With current candidates. Commands without replacements may have fewer than before. */
   readonly valid: readonly Command[];
   readonly rejected: readonly { readonly command: Command; readonly reason: Rejection }[];
-  /** Candidates that were dropped, alone or with their command. */
+  /** Number of candidates dropped, alone or with their command. */
   readonly dropped: number;
 }
 
-/** Two plans for the same pods may differ by a little. */
+/** Tolerance for cost differences between two plans for the same pods. */
 const TOLERANCE = 1.01;
 /** Less than a cent a month. */
 const SAME_PRICE = 1e-5;
 
-/** `isUnchanged`: nothing in the cluster has changed since the decision, so that it need not be simulated again. */
+/** `isUnchanged`: the cluster has not changed since the decision, so no new simulation is needed. */
 export function validate(method: Method, commands: readonly Command[], pass: Pass, isUnchanged: boolean): Verdict {
   const now = new Map(candidatesFor(method, pass).candidates.map((each) => [idOf(each), each]));
   const allowance = new Allowance(pass.budgets, method.reason);
@@ -58,7 +58,7 @@ export function validate(method: Method, commands: readonly Command[], pass: Pas
   }
 }
 
-/** As many as budgets allow, which are then used up. */
+/** As many as budgets allow; subtracts them from the budgets. */
 function within(candidates: readonly Candidate[], allowance: Allowance): readonly Candidate[] {
   return candidates.filter((candidate) => {
     if (!allowance.allows([candidate])) return false;
@@ -67,7 +67,7 @@ function within(candidates: readonly Candidate[], allowance: Allowance): readonl
   });
 }
 
-/** All pods have a place, on no more new nodes than were decided, and these cost no more. */
+/** Whether all pods have a place, with no more new nodes than decided and at no higher cost. */
 function stillFits(going: readonly Candidate[], coming: Command['replacements'], pass: Pass): boolean {
   const { unplaced, plannedNodes, pricePerHour } = pass.whatIf({ without: going, allowsUnsettled: false });
   if (unplaced.length > 0 || plannedNodes.length > coming.length) return false;

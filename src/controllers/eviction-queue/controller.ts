@@ -15,26 +15,26 @@ import { evictionMetrics, type EvictionMetrics } from './metrics.ts';
 
 interface Entry {
   readonly uid: string;
-  /** When the node must be empty, in milliseconds; absent without a deadline. */
+  /** When the node must be empty, in milliseconds; undefined without a deadline. */
   deadline: number | undefined;
-  /** How long to wait after the next refusal. */
+  /** Wait after the next refusal. */
   wait: number;
 }
 
-/** What the API server writes into a pod that does not ask for another. */
+/** The API server's default grace period. */
 const DEFAULT_GRACE_SECONDS = 30;
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 10_000;
-/** How long the watch may take to show the termination of an evicted pod, in milliseconds; then it is evicted again. */
+/** Milliseconds for the watch to show the termination of an evicted pod; then it is evicted again. */
 const EVICTION_LAG = 5_000;
 const MAX_EVICTED = 10_000;
-/** Few at a time: with more, those that are asked for first need not be the first to go. */
+/** Few at a time: with more, evictions would not be carried out in the requested order. */
 const CONCURRENCY = 10;
 const FORCEFUL = 'Forceful Termination';
 
 /**
- * Evicts the pods that are added, each with its own backoff: a refusal by a PodDisruptionBudget is retried with growing
- * waits. Once a node's deadline leaves no time for that, the pod is deleted.
+ * Evicts pods, each with its own backoff: a refusal by a PodDisruptionBudget is retried with growing waits. When a
+ * node's deadline leaves no time for that, the pod is deleted.
  */
 export class EvictionQueue {
   private readonly world: World;
@@ -51,13 +51,13 @@ export class EvictionQueue {
     this.order = new EvictionOrder(world.clock, (key) => this.enqueue?.(key));
   }
 
-  /** A pod that is in the queue already keeps the earlier deadline. */
+  /** A pod already in the queue keeps the earlier deadline. */
   add(pod: Pod, deadline?: number): void {
     const key = keyOf(pod);
     const uid = pod.metadata.uid ?? '';
     const known = this.entries.get(key);
     const now = this.world.clock.now();
-    // An evicted pod is not evicted again while the watch has yet to show that it is terminating.
+    // An evicted pod is not evicted again until the watch had time to show that it is terminating.
     if (deadline === undefined && now - (this.evictedAt.get(uid) ?? Number.NEGATIVE_INFINITY) < EVICTION_LAG) return;
     if (known?.uid !== uid) this.entries.set(key, { uid, deadline, wait: FIRST_WAIT });
     else if (deadline === undefined || deadline >= (known.deadline ?? Number.POSITIVE_INFINITY)) return;
@@ -97,11 +97,11 @@ export class EvictionQueue {
     if (entry && pod?.metadata.uid === entry.uid && !(await this.isEvictedOrDeleted(pod, entry.deadline, signal))) {
       const refusalWait = entry.wait;
       entry.wait = Math.min(LONGEST_WAIT, 2 * entry.wait);
-      // When the pod has to be deleted before the next retry is due, the retry is made then.
+      // If the pod must be deleted before the next retry is due, retry at that time.
       const patience = (forcedFrom(pod, entry.deadline) ?? Number.POSITIVE_INFINITY) - clock.now();
       return { requeueAfter: Math.max(1, Math.min(refusalWait, patience)) };
     }
-    // A pod of the same name may have been added meanwhile.
+    // A new pod of the same name may have been added since.
     if (this.entries.get(key) === entry) this.entries.delete(key);
     return undefined;
   }
@@ -112,7 +112,7 @@ export class EvictionQueue {
     return leaving > 1;
   }
 
-  /** False when the eviction must be tried again. */
+  /** False if the eviction must be retried. */
   private async isEvictedOrDeleted(pod: Pod, deadline: number | undefined, signal: AbortSignal): Promise<boolean> {
     const now = this.world.clock.now();
     if (deadline !== undefined && mustForce(pod, deadline, now)) {
@@ -176,7 +176,7 @@ export class EvictionQueue {
   }
 }
 
-/** The eviction API does not support several budgets for one pod; only the message of its error tells. */
+/** The eviction API does not support several budgets for one pod; this can only be recognized by its error message. */
 function isSeveralBudgets(error: unknown): error is KubeError {
   return error instanceof KubeError && error.message.includes('more than one PodDisruptionBudget');
 }

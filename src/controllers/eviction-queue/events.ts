@@ -22,12 +22,12 @@ export function failedDraining(
     object: node ?? { metadata: { name } },
     kind: Kinds.Node,
     notice: { kind: 'eviction-refused', pod: `${pod.metadata.namespace ?? ''}/${pod.metadata.name}`, ...refusal },
-    // Apart from the count of waiting pods, which has the same reason and would hide this one.
+    // Separate from the event with the count of waiting pods, which has the same reason and would suppress this one.
     dedupeValues: [name, 'eviction'],
   });
 }
 
-/** How a do-not-disrupt annotation was read; no event for the plain value "true". */
+/** Reports how a do-not-disrupt annotation was interpreted; no event for the plain value "true". */
 export function disruptionShield(events: Notices, pod: Pod, shield: DisruptionShield): void {
   const uid = pod.metadata.uid ?? pod.metadata.name;
   if (shield.state === 'invalid') tell(events, pod, { kind: 'shield', shield }, uid, shield.value);

@@ -4,14 +4,16 @@ import { keyOf } from '../../kube/runtime/watch.ts';
 import { podRequests } from '../../pods/podRequests.ts';
 import { quantityOf, type Resources } from '../../units/resources.ts';
 
-/** Milliseconds without another pod after which those that are gathered go, and the longest that the first one waits. */
+/**
+ * Milliseconds without a new pod after which the collected ones are released, and the longest wait of the first one.
+ */
 const IDLE = 300;
 const LONGEST = 2_000;
 
 /**
- * Gathers pods of nodes that are drained together and gives them out largest first. The scheduler takes their successors
- * as they come and puts each where most room is left: a large one that comes last finds room nowhere, and a node is
- * bought for it.
+ * Collects pods of nodes that are drained together and releases them largest first. The scheduler places their
+ * successors in order of arrival, each where most room is left: a large one that comes last would find no room, and a
+ * node would be bought for it.
  */
 export class EvictionOrder {
   private readonly clock: Clock;
@@ -47,7 +49,7 @@ export class EvictionOrder {
   }
 }
 
-/** As the scheduler orders its queue: by priority, and then by the part of what all of them ask for. */
+/** Ordered like the scheduler's queue: by priority, then by share of the total requests. */
 export function largestFirst(pods: readonly Pod[]): readonly Pod[] {
   const requests = pods.map(podRequests);
   const cpu = requests.reduce((sum, each) => sum + cpuOf(each), 0) || 1;

@@ -4,7 +4,7 @@ import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import type { World } from '../world/world.ts';
 
-/** Learns from nodes that joined how much room instances really have, for the plans that follow. */
+/** Learns the real allocatable resources of instance types from joined nodes, for later plans. */
 export function instanceAllocatableController(world: World, learned: LearnedAllocatable): Controller {
   const { cluster, informers } = world;
   return reconciler({

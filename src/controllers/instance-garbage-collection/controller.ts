@@ -13,13 +13,13 @@ const INTERVAL = 2 * 60_000;
 const YOUNG = 5 * 60_000;
 const CONCURRENCY = 100;
 
-/** Removes instances without a NodeClaim, with their Nodes. */
+/** Deletes instances without a NodeClaim, and their Nodes. */
 export function instanceGarbageCollectionController(world: World): Controller {
   const { cloud, cluster, kube, clock, log } = world;
 
   function isOrphan({ providerID, claimName, createdAt, deleting }: Instance): boolean {
     if (deleting || clock.now() - (createdAt ?? clock.now()) < YOUNG) return false;
-    // By name as well: the claim's record of its launch may be what was lost.
+    // Also compare by name: the claim's provider ID may not have been stored.
     return !cluster.claimByProviderID(providerID) && !(claimName && cluster.claim(claimName));
   }
 

@@ -13,7 +13,7 @@ import { NODE_LABELS, nodeMetrics } from './metrics.ts';
 const INTERVAL = 5_000;
 const UTILIZATION = ['cpu', 'memory'];
 
-/** Metrics of each node and of the whole cluster. Only what has changed is written again. */
+/** Metrics of each node and of the whole cluster. Only changed series are written. */
 export function nodeMetricsController(world: World): Controller {
   const { cluster } = world;
   const metrics = nodeMetrics(world.metrics);

@@ -8,7 +8,7 @@ const metricLabel = (key: string): string =>
     .replaceAll('-', '_')
     .replaceAll('.', '_');
 
-/** Metric labels that describe a node, with the node label each comes from; of two of one name the first counts. */
+/** Metric labels that describe a node, with their node labels; of two with the same name the first is used. */
 export const NODE_LABELS: ReadonlyMap<string, string> = new Map(
   [...WELL_KNOWN_LABELS].reverse().map((key) => [metricLabel(key), key]),
 );

@@ -35,7 +35,7 @@ export function nodePoolMetricsController(world: World): Controller {
   });
   const series = new SeriesKeeper();
   const costSeries = new SeriesKeeper();
-  /** The last failure of each pool: the same one is logged once, not with every round. */
+  /** The last failure of each pool, so that a repeated one is logged once. */
   const failures = new Map<string, string>();
   const costs = new PoolCosts((pool, signal) => poolInstanceTypes(pool, cloud, informers, signal), clock);
   const sampled = (gauge: Gauge, nodepool: string, resources: Resources): readonly Sample[] =>

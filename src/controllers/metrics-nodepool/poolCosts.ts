@@ -15,7 +15,7 @@ interface PriceList {
 
 const HOUR = 3_600_000;
 
-/** What the nodes of each NodePool cost per hour, at prices that are at most an hour old. */
+/** Hourly cost of the nodes of each NodePool, at prices at most an hour old. */
 export class PoolCosts {
   private readonly instanceTypes: InstanceTypeSource;
   private readonly clock: Clock;
@@ -26,7 +26,7 @@ export class PoolCosts {
     this.clock = clock;
   }
 
-  /** Dollars per hour; undefined while the prices of the pool are not known. Throws when they cannot be listed. */
+  /** Dollars per hour; undefined until the prices of the pool are known. Throws when they cannot be listed. */
   async costOf(pool: NodePool, claims: readonly NodeClaim[], signal: AbortSignal): Promise<number | undefined> {
     const list = await this.pricesOf(pool, signal);
     return list && claims.reduce((sum, claim) => sum + (list.get(keyOfClaim(claim)) ?? 0), 0);

@@ -20,7 +20,7 @@ export function podMetricsController(world: World): Controller {
   const metrics = podMetrics(world.metrics);
   const states = new SeriesKeeper();
   const waits = new SeriesKeeper();
-  /** UIDs of pods that were seen without a node, and of those that were seen before they were ready. */
+  /** UIDs of pods seen without a node, and of pods seen before they were ready. */
   const unbound = new Set<string>();
   const unstarted = new Map<string, ObjectRef>();
 
@@ -71,7 +71,7 @@ export function podMetricsController(world: World): Controller {
   function showState(pod: Pod): void {
     const node = cluster.node(pod.spec?.nodeName ?? '');
     const labels = stateLabels(pod, node?.metadata.labels ?? {});
-    // Most changes of a pod or a node do not change these labels.
+    // Most changes of a pod or a node do not affect these labels.
     states.set(keyOf(pod), Object.values(labels).join('\n'), () => [{ gauge: metrics.state, labels, value: 1 }]);
   }
 

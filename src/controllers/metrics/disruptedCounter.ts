@@ -5,7 +5,7 @@ import { Duration } from '../../units/duration.ts';
 
 const LABELS = ['reason', 'nodepool', 'capacity_type', 'consolidation_policy', 'termination_mode'];
 
-/** Counts the NodeClaims that are disrupted, by reason, and the pods that have to move because of it. */
+/** Counts disrupted NodeClaims by reason, and the pods that must move because of them. */
 export class DisruptedCounter {
   private readonly claims: Counter;
   private readonly pods: Counter;

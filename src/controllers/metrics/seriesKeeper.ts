@@ -6,13 +6,13 @@ export interface Sample {
   readonly gauge: Gauge;
   readonly labels: Labels;
   readonly value: number;
-  /** Whether `value` is a moment, of which the time since then is shown. */
+  /** Whether `value` is a timestamp, exported as the time since then. */
   readonly since?: boolean;
 }
 
 /**
- * Gauge series of things that come and go (a node, a pool). An owner's series are replaced when its samples change and
- * removed with it.
+ * Gauge series of objects that appear and disappear (nodes, pools). An owner's series are replaced when its samples
+ * change and removed with it.
  */
 export class SeriesKeeper {
   private readonly owners = new Map<string, { readonly version: unknown; readonly samples: readonly Sample[] }>();
@@ -42,7 +42,7 @@ export class SeriesKeeper {
     this.owners.delete(owner);
   }
 
-  /** Forgets all owners but these. */
+  /** Removes all owners except these. */
   keepOnly(owners: ReadonlySet<string>): void {
     for (const owner of this.owners.keys()) if (!owners.has(owner)) this.remove(owner);
   }
@@ -58,7 +58,7 @@ function isSameSeries(sample: Sample, other: Sample | undefined): boolean {
   );
 }
 
-/** One number per gauge object, so that two gauges with the same labels are kept apart. */
+/** One number per gauge object, to distinguish gauges with the same labels. */
 const gaugeNumbers = new WeakMap<Gauge, number>();
 let nextNumber = 0;
 

@@ -2,7 +2,7 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import type { World } from '../world/world.ts';
 
-/** As long as the network's own throttling looks back. */
+/** Same length as the time window of the network API's throttling. */
 const INTERVAL = 5 * 60_000;
 
 /** Removes the network interfaces that belong to none of the given claims, and returns their names. */

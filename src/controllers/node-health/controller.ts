@@ -20,28 +20,31 @@ import type { World } from '../world/world.ts';
 import { nodeRepairBlocked, type RepairObstacle } from './events.ts';
 import { healthMetrics } from './metrics.ts';
 
-/** With more unhealthy nodes than this share, rounded up, the cause is probably one that new nodes would not remove. */
+/**
+ * If more than this share of nodes (rounded up) is unhealthy, the cause is probably one that new nodes would not fix.
+ */
 const TOLERATED_PERCENT = 20;
 const BLOCKED_RETRY = 5 * 60_000;
-/** Nodes of which it is remembered that they are not replaced. */
+/** Limit on remembered nodes whose repair is blocked. */
 const MOST_HELD = 5_000;
 
 interface Ailment {
   readonly type: string;
-  /** When its toleration ends. */
+  /** When the toleration of the condition ends. */
   readonly end: number;
-  /** The cloud is about to take the instance away. */
+  /** The cloud is about to remove the instance. */
   readonly isLeaving: boolean;
 }
 
 /**
  * Deletes Nodes that are unhealthy by the cloud's repair policies, without delay: budgets, do-not-disrupt and grace
- * periods protect working nodes only. Those that are not to go by force wait for budgets, and drain as any other.
+ * periods protect working nodes only. With forceful expiration off, they wait for budgets and drain like any other
+ * node.
  */
 export function nodeHealthController(world: World): Controller {
   const { informers, clock, kube, cloud, cluster, events } = world;
   const metrics = healthMetrics(world.metrics);
-  /** What was last said of a node that is not replaced. */
+  /** The last reported obstacle per node. */
   const held = new RecentMap<string, string>(MOST_HELD);
   return reconciler({
     ...world,
@@ -59,7 +62,7 @@ export function nodeHealthController(world: World): Controller {
       const pool = informers.nodePools.store.get({ name: claim.metadata.labels?.[Labels.nodePool] ?? '' });
       const hurries = isPastDeadline(claim, now);
       if (hurries && claim.metadata.deletionTimestamp) return undefined;
-      // An instance that the cloud takes away is lost whatever the state of the others.
+      // An instance that the cloud removes is lost, whatever the state of the others.
       const forceful = ailment.isLeaving || isForceful(claim, pool);
       const obstacle = ailment.isLeaving
         ? undefined
@@ -90,7 +93,7 @@ export function nodeHealthController(world: World): Controller {
     },
   });
 
-  /** Once for each cause. */
+  /** Reported once per cause. */
   function noteHeld(claim: NodeClaim, node: string, { type }: Ailment, { kind }: RepairObstacle): void {
     const nodePool = claim.metadata.labels?.[Labels.nodePool];
     const cause = kind === 'repair-blocked' ? 'too-many-unhealthy' : 'budget';
@@ -107,7 +110,7 @@ export function nodeHealthController(world: World): Controller {
     });
   }
 
-  /** The reason not to repair: too many nodes of the claim's pool, or of the cluster without one, are unhealthy. */
+  /** Obstacle: too many nodes of the claim's pool are unhealthy, or of the cluster for a claim without a pool. */
   function tooManyUnhealthy({ metadata }: NodeClaim): RepairObstacle | undefined {
     const pool = metadata.labels?.[Labels.nodePool];
     const peers = [...cluster.nodes()].filter(
@@ -122,7 +125,7 @@ export function nodeHealthController(world: World): Controller {
     };
   }
 
-  /** The reason not to repair a node that does not go by force: as many others of its pool as may are going. */
+  /** Obstacle for a node that respects budgets: as many nodes of its pool as allowed are already being disrupted. */
   function overBudget(pool: NodePool, now: number): RepairObstacle | undefined {
     const peers = cluster.snapshot().nodes.filter(({ nodePool, claim }) => claim && nodePool === pool.metadata.name);
     const { limit } = limitsOf(pool, peers.length, now);
@@ -144,7 +147,7 @@ function ailmentOf({ status }: Node, policies: readonly RepairPolicy[]): Ailment
   return first;
 }
 
-/** A termination time that has passed is not moved. */
+/** A termination time in the past is not changed. */
 function isPastDeadline({ metadata }: NodeClaim, now: number): boolean {
   return Date.parse(metadata.annotations?.[Annotations.terminationTimestamp] ?? '') <= now;
 }

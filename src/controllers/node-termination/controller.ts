@@ -25,15 +25,15 @@ import { terminationMetrics, type TerminationMetrics } from './metrics.ts';
 import { blockingAttachments, BY_NODE } from './volumes.ts';
 
 /**
- * A drained node waits for pods that were bound just before its taint: this long while pods wait that the scheduler may be
- * binding, and a moment when there are none.
+ * A drained node waits for pods that were bound just before its taint: this long while the scheduler may be binding
+ * waiting pods, and a moment otherwise.
  */
 const SETTLE = 5_000;
 const LEAST_SETTLE = 2_000;
 const SETTLE_POLL = 500;
 const POLL = 1_000;
 const INSTANCE_POLL = 5_000;
-/** How long an instance that the cloud has shown is taken to be there, in milliseconds. */
+/** Milliseconds for which an instance seen in the cloud is assumed to exist. */
 const INSTANCE_CHECK = 30_000;
 const MAX_ASKED = 10_000;
 
@@ -55,11 +55,11 @@ export function nodeTerminationController(world: World, evictions: EvictionQueue
   });
 }
 
-/** What the stages of one termination share. */
+/** Shared state of the stages of one termination. */
 interface Stage {
   readonly node: Node;
   readonly claim: NodeClaim | undefined;
-  /** Of the claim; changed by the stages and written once after them. */
+  /** Conditions of the claim; changed by the stages and written once after them. */
   readonly conditions: ConditionSet | undefined;
   readonly deadline: number | undefined;
   readonly signal: AbortSignal;
@@ -69,7 +69,7 @@ class NodeTermination {
   private readonly world: World;
   private readonly evictions: EvictionQueue;
   private readonly metrics: TerminationMetrics;
-  /** When the cloud was last asked for the instance of a Node that is not ready, by the UID of the Node. */
+  /** By the UID of a Node that is not ready: when the cloud was last asked for its instance. */
   private readonly askedAt = new RecentMap<string, number>(MAX_ASKED);
 
   constructor(world: World, evictions: EvictionQueue, metrics: TerminationMetrics) {
@@ -160,7 +160,7 @@ class NodeTermination {
     return gone ? undefined : { requeueAfter: INSTANCE_POLL };
   }
 
-  /** The moment at which the node must be empty, as its claim says it. */
+  /** Deadline for the drain, from the claim. */
   private deadline(node: Node, claim: NodeClaim | undefined): number | undefined {
     const text = claim?.metadata.annotations?.[Annotations.terminationTimestamp];
     if (claim === undefined || text === undefined) return undefined;
@@ -177,7 +177,7 @@ class NodeTermination {
     return deadline;
   }
 
-  /** A Node that is not ready may have lost its instance. The cloud is asked now and then, not at every look. */
+  /** A Node that is not ready may have lost its instance. Asks the cloud at intervals, not on every reconcile. */
   private async isInstanceGone(node: Node, providerID: string, signal: AbortSignal): Promise<boolean> {
     const uid = node.metadata.uid ?? node.metadata.name;
     const now = this.world.clock.now();
@@ -210,7 +210,7 @@ class NodeTermination {
 const isReady = (node: Node): boolean =>
   (node.status?.conditions ?? []).some(({ type, status }) => type === READY && status === 'True');
 
-/** No new pods, and no new connections through load balancers. */
+/** Blocks new pods, and new connections through load balancers. */
 function disrupted(node: Node): Node {
   const present = node.spec?.taints ?? [];
   const others = present.filter(({ key }) => key !== Taints.disrupted.key);

@@ -1,14 +1,14 @@
 import type { PersistentVolumeClaim, Pod, VolumeAttachment } from '../../api/kinds.ts';
 import type { ReadonlyStore } from '../../kube/store.ts';
 
-/** Name of the index of VolumeAttachments by the node that they attach to. */
+/** Name of the index of VolumeAttachments by node. */
 export const BY_NODE = 'spec.nodeName';
 
 export const byNodeIndex = ({ spec }: VolumeAttachment): readonly string[] => [spec.nodeName];
 
 /**
- * The attachments that must be gone before the instance may go. Those of pods that stay on the node until its end (and
- * so never release them) do not count, nor those without a PersistentVolume.
+ * The attachments that must be gone before the instance is deleted. Ignores those of pods that stay on the node until
+ * its end (and never release them), and those without a PersistentVolume.
  */
 export function blockingAttachments(
   attachments: readonly VolumeAttachment[],
@@ -29,7 +29,7 @@ function volumesOf(pod: Pod, claims: ReadonlyStore<PersistentVolumeClaim>): stri
   return claimNames(pod).flatMap((name) => claims.get({ name, namespace })?.spec?.volumeName ?? []);
 }
 
-/** A generic ephemeral volume has a claim of its own, named after the pod and the volume. */
+/** A generic ephemeral volume has its own claim, named after the pod and the volume. */
 function claimNames(pod: Pod): string[] {
   return (pod.spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
     if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];

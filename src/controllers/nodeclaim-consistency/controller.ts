@@ -13,15 +13,15 @@ import type { World } from '../world/world.ts';
 import { failedConsistencyCheck } from './events.ts';
 
 const INTERVAL = 10 * 60_000;
-/** Delay of the first check, so that a node that comes up soon is checked once, after that. */
+/** Delay of the first check, so that a fast-starting node is checked only once, after it is up. */
 const PATIENCE = 10_000;
-/** A node may fall short of what was promised by a tenth. */
+/** A node may have up to a tenth less than promised. */
 const TOLERATED_SHARE = 0.9;
 
 /** Sets on each NodeClaim whether its node has the resources that the claim expects. */
 export function nodeClaimConsistencyController(world: World): Controller {
   const { informers, clock, kube, events, cluster } = world;
-  /** When each claim may be looked at again, by its UID. */
+  /** By claim UID: when the claim may be checked again. */
   const due = new Map<string, number>();
   return reconciler({
     ...world,
@@ -58,7 +58,7 @@ export function nodeClaimConsistencyController(world: World): Controller {
       } else conditions.setTrue(NodeClaimConditions.consistentStateFound, clock.now());
       const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
       await patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after);
-      // Nothing to check before it is initialized: the next look is the first that counts.
+      // Nothing to check before initialization: the first check after it must not be delayed.
       if (settled) due.set(uid, clock.now() + INTERVAL);
       return { requeueAfter: INTERVAL };
     },

@@ -19,7 +19,7 @@ import { DriftDetector } from './drift.ts';
 
 const INTERVAL = 5 * 60_000;
 const { drifted, consolidatable, launched } = NodeClaimConditions;
-/** The conditions that this loop writes; it leaves the others alone. */
+/** Conditions written by this loop. */
 const JUDGED = [drifted, consolidatable];
 
 /** Sets the conditions Drifted and Consolidatable of each NodeClaim. */
@@ -52,7 +52,7 @@ export function nodeClaimDisruptionController(world: World): Controller {
       try {
         await judgeDrift(claim, pool, conditions, signal);
       } catch (error) {
-        // The other condition is written all the same.
+        // Still write the other condition.
         failures.push(error);
       }
       const wait = judgeConsolidation(claim, pool, conditions);
@@ -92,7 +92,7 @@ export function nodeClaimDisruptionController(world: World): Controller {
     }
   }
 
-  /** Milliseconds until the answer changes by itself. */
+  /** Returns the milliseconds until the result changes by itself. */
   function judgeConsolidation(claim: NodeClaim, pool: NodePool, conditions: ConditionSet): number | undefined {
     const from = settledFrom(claim, pool);
     if (from !== undefined && from <= clock.now()) {
@@ -122,7 +122,7 @@ type ClassReference = NodeClaim['spec']['nodeClassRef'];
 
 const nameOf = ({ object }: InformerEvent<KubeObject>): string => object.metadata.name;
 
-/** The status of a pool changes with each of its nodes, and does not matter here. */
+/** A pool's status changes with each of its nodes and does not matter here. */
 function isNews(event: InformerEvent<NodePool>): boolean {
   if (event.type !== 'updated') return true;
   const [before, after] = [event.old.metadata, event.object.metadata];

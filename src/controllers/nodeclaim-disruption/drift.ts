@@ -14,9 +14,9 @@ import type { ClusterInformers } from '../world/clusterInformers.ts';
 import { poolInstanceTypes, usableNodeClass } from '../world/nodeClassOfPool.ts';
 import type { World } from '../world/world.ts';
 
-/** A claim younger than this was launched from the catalogue as it is now. */
+/** A younger claim was launched from the current catalogue. */
 const CATALOGUE_GRACE = 60 * 60_000;
-/** How long an instance type that was found in the catalogue is not looked up again. */
+/** How long an instance type found in the catalogue is not looked up again. */
 const CATALOGUE_INTERVAL = 30 * 60_000;
 
 export class DriftDetector {
@@ -38,7 +38,7 @@ export class DriftDetector {
     this.foundAt.delete(uid);
   }
 
-  /** The first reason, cheap checks first; undefined when there is none. Without its class the cloud cannot judge. */
+  /** The first reason, cheap checks first; undefined when there is none. Without its class, the cloud is not asked. */
   async reasonOf(claim: NodeClaim, pool: NodePool, signal: AbortSignal): Promise<string | undefined> {
     if (hasOtherHash(claim, pool)) return Reasons.nodePoolDrifted;
     if (!meets(claim.metadata.labels ?? {}, pool)) return Reasons.requirementsDrifted;
@@ -50,7 +50,7 @@ export class DriftDetector {
     return this.cloud.driftReason({ claim, nodeClass, node }, signal);
   }
 
-  /** Of a claim that goes by force when it expires, that is another loop's business. */
+  /** A claim with forceful expiration is removed by another loop. */
   private isExpired(claim: NodeClaim, pool: NodePool): boolean {
     return !isForceful(claim, pool) && (expiresAt(claim) ?? Number.POSITIVE_INFINITY) <= this.clock.now();
   }
@@ -66,12 +66,12 @@ export class DriftDetector {
   }
 }
 
-/** Whether the claim drifts from its pool by what both say, which no cloud has to be asked about. */
+/** Whether the claim has drifted from its pool, as far as that can be told without asking the cloud. */
 export function isOutOfStep(claim: NodeClaim, pool: NodePool): boolean {
   return hasOtherHash(claim, pool) || !meets(claim.metadata.labels ?? {}, pool);
 }
 
-/** Compares only labels that the pool has requirements on: a node has thirty, and most pools name three. */
+/** Compares only labels on which the pool has requirements: a node has thirty labels, most pools name three. */
 function meets(labels: Readonly<Record<string, string>>, { spec }: NodePool): boolean {
   const wanted = Requirements.fromItems(spec.template.spec.requirements);
   const keys = new Set(wanted.keys());
@@ -79,7 +79,7 @@ function meets(labels: Readonly<Record<string, string>>, { spec }: NodePool): bo
   return Requirements.fromLabels(Object.fromEntries(named)).isCompatible(wanted);
 }
 
-/** Hashes that are missing or of different versions cannot be compared. */
+/** Missing hashes, or hashes of different versions, cannot be compared. */
 function hasOtherHash(claim: NodeClaim, pool: NodePool): boolean {
   const mine = claim.metadata.annotations ?? {};
   const theirs = pool.metadata.annotations ?? {};
@@ -88,13 +88,13 @@ function hasOtherHash(claim: NodeClaim, pool: NodePool): boolean {
   return mine[hash] !== undefined && theirs[hash] !== undefined && mine[hash] !== theirs[hash];
 }
 
-/** Offerings that are sold out count: they are still known. */
+/** Includes sold-out offerings: they are still known. */
 function isOnSale({ metadata }: NodeClaim, types: readonly InstanceType[]): boolean {
   const type = types.find(({ name }) => name === metadata.labels?.[Labels.instanceType]);
   if (!type) return false;
   let labels = Requirements.fromLabels(metadata.labels);
   if (metadata.labels?.[Labels.capacityType] === CapacityTypes.reserved) {
-    // A reservation may have lapsed while the label stayed; the instance then is on-demand.
+    // A reservation may have lapsed although the label stayed; then the instance is on-demand.
     const either = [CapacityTypes.reserved, CapacityTypes.onDemand];
     labels = labels.replace(Requirement.of(Labels.capacityType, 'In', either));
   }

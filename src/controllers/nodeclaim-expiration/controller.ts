@@ -10,8 +10,8 @@ import { DisruptedCounter } from '../metrics/disruptedCounter.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * Deletes NodeClaims that have reached their `expireAfter`. Budgets do not prevent it, and do-not-disrupt only slows the
- * drain. Those that are not to go by force are marked as drifted instead (see nodeclaim-disruption).
+ * Deletes NodeClaims that have reached their `expireAfter`. Budgets do not prevent it, and do-not-disrupt only slows
+ * the drain. With forceful expiration off, they are marked as drifted instead (see nodeclaim-disruption).
  */
 export function nodeClaimExpirationController(world: World): Controller {
   const { informers, clock, kube, cluster } = world;

@@ -12,12 +12,12 @@ import type { World } from '../world/world.ts';
 const INTERVAL = 2 * 60_000;
 const CONCURRENCY = 20;
 
-/** Deletes NodeClaims whose instance has vanished from the cloud. */
+/** Deletes NodeClaims whose instance no longer exists in the cloud. */
 export function nodeClaimGarbageCollectionController(world: World): Controller {
   const { cluster, cloud, kube, log } = world;
   const disrupted = new DisruptedCounter(world.metrics);
 
-  /** A kubelet that reports is better evidence than a list that may lag behind. */
+  /** A kubelet that reports is better evidence than a list that may be outdated. */
   function isAlive(claim: NodeClaim): boolean {
     return cluster
       .nodesByProviderID(claim.status?.providerID)
@@ -31,7 +31,7 @@ export function nodeClaimGarbageCollectionController(world: World): Controller {
     name: 'nodeclaim.garbagecollection',
     interval: INTERVAL,
     reconcile: async (signal) => {
-      // The claims from before the list: an instance that is launched meanwhile may be missing from it.
+      // Collect claims before listing: an instance launched in between may be missing from the list.
       const registered = [...cluster.claims()].filter(
         (claim) =>
           !claim.metadata.deletionTimestamp && findCondition(claim, NodeClaimConditions.registered)?.status === 'True',

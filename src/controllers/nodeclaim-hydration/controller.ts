@@ -6,7 +6,7 @@ import { watch } from '../../kube/runtime/watch.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
 import type { World } from '../world/world.ts';
 
-/** Adds the node class label to older NodeClaims and Nodes; it marks Nodes as managed. */
+/** Adds the node class label, which marks Nodes as managed, to older NodeClaims and Nodes. */
 export function nodeClaimHydrationController(world: World): Controller {
   const { informers, kube, cluster } = world;
   return reconciler({

@@ -13,10 +13,10 @@ import { patchObject } from '../../kube/statusPatch.ts';
 import { claimsOfClass } from '../nodeclass-termination/claimsOfClass.ts';
 import type { World } from '../world/world.ts';
 
-/** An instance whose node has not joined yet is looked at again after this long. */
+/** Retry interval for an instance whose node has not joined yet. */
 const UNREGISTERED_RETRY = 60_000;
 
-/** Brings tags and identities of running instances up to date with their AKSNodeClass and with the options. */
+/** Updates tags and identities of running instances to match their AKSNodeClass and the options. */
 export function nodeClaimInPlaceUpdateController(
   world: World,
   nodeClasses: Informer<AksNodeClass>,

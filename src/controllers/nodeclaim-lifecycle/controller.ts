@@ -28,7 +28,7 @@ export interface NodeClaimLifecycleOptions {
 
 const TIMEOUTS: LifecycleTimeouts = { launch: 5 * 60_000, registration: 15 * 60_000 };
 
-/** Takes each NodeClaim from creation to a working node, and removes node and instance when it is deleted. */
+/** Takes each NodeClaim from creation to an initialized node, and removes node and instance when it is deleted. */
 export function nodeClaimLifecycleController(world: World, options: NodeClaimLifecycleOptions = {}): Controller {
   const { hooks = [], timeouts = TIMEOUTS } = options;
   const { metrics: registry, informers, cluster } = world;
@@ -58,13 +58,13 @@ export function nodeClaimLifecycleController(world: World, options: NodeClaimLif
 async function advance(known: NodeClaim, context: StepContext): Promise<ReconcileResult | undefined> {
   const { world } = context;
   const { kube, clock } = world;
-  // The finalizer comes first: no instance may exist whose claim can vanish.
+  // Add the finalizer first: no instance may exist whose claim could be deleted without it.
   const claim = await withFinalizer(known, context);
   const draft: Draft = { claim, conditions: new ConditionSet(NODE_CLAIM_CONDITIONS, claim, clock.now()) };
 
   const results: StepResult[] = [];
   const errors: unknown[] = [];
-  // A Node may take pods only once its claim names it: a claim that is deleted in between could not drain it.
+  // A Node may accept pods only once its claim names it: otherwise a claim deleted in between could not drain it.
   const isRecorded = claim.status?.providerID !== undefined;
   for (const step of isRecorded ? [launch, register, initialize, checkLiveness] : [launch, checkLiveness]) {
     try {
@@ -79,7 +79,7 @@ async function advance(known: NodeClaim, context: StepContext): Promise<Reconcil
     return undefined;
   }
 
-  // Labels and annotations go on top of what others wrote meanwhile, and so do our conditions.
+  // Labels, annotations and our conditions are merged into what others wrote in the meantime.
   const labelled = await patchObject(kube, Kinds.NodeClaim, claim, draft.claim);
   const after = { ...claim, status: { ...draft.claim.status, conditions: draft.conditions.conditions } };
   await patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after, labelled);
@@ -111,6 +111,6 @@ async function giveUp(
   if (!deleted) return;
   metrics.disrupted.count(claim, reason);
   const late = LATE[reason];
-  // A launch that failed has a record of its own.
+  // A failed launch has its own record.
   if (late !== undefined) noteRemoval(world, claim, { reason: late });
 }

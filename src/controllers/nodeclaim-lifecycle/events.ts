@@ -15,7 +15,7 @@ export function nodeClassNotReady(events: Notices, claim: NodeClaim, problem: st
   tell(events, claim, { kind: 'node-class-not-ready', nodeClaim: claim.metadata.name, problem });
 }
 
-/** Once for each different problem: a launch that fails is repeated many times. */
+/** Once per distinct problem: a failing launch is retried many times. */
 export function launchFailed(events: Notices, claim: NodeClaim, reason: string, problem: string): void {
   tell(events, claim, { kind: 'launch-failed', nodeClaim: claim.metadata.name, reason, problem }, problem);
 }

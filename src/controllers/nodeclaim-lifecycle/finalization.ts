@@ -26,11 +26,11 @@ export async function finalize(stored: NodeClaim, context: StepContext): Promise
   return undefined;
 }
 
-/** Deletes the Nodes of a registered claim; their events trigger the next reconcile when they are gone. */
+/** Deletes the Nodes of a registered claim; their deletion events trigger the next reconcile. */
 async function hasNodes(claim: NodeClaim, { world, signal }: StepContext): Promise<boolean> {
   const conditions = new ConditionSet(NODE_CLAIM_CONDITIONS, claim, world.clock.now());
   const nodes = world.cluster.nodesByProviderID(claim.status?.providerID);
-  // The Node is labelled before the claim's condition is set, and pods may run on it from that moment on.
+  // The Node is labelled before the claim's condition is set, and pods may run on it from then on.
   const isRegistered = nodes.some(({ metadata }) => metadata.labels?.[Labels.registered] === 'true');
   if (!isRegistered && !conditions.isTrue(NodeClaimConditions.registered)) return false;
   for (const { metadata } of nodes) {
@@ -41,8 +41,8 @@ async function hasNodes(claim: NodeClaim, { world, signal }: StepContext): Promi
 }
 
 /**
- * Deletes the instance even when none is on record: a launch may have succeeded whose answer was lost, and the claim
- * is the last trace of it.
+ * Deletes the instance even when none is recorded: a launch may have succeeded although its answer was lost, and the
+ * claim is the only trace of it.
  */
 async function endInstance(
   claim: NodeClaim,

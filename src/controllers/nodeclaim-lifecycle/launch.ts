@@ -11,10 +11,10 @@ import * as publish from './events.ts';
 import type { Draft, StepContext, StepResult } from './step.ts';
 
 const MESSAGE_LIMIT = 300;
-/** How long a claim waits for its node class to be seen. */
+/** How long a claim waits for its node class to appear. */
 const NODE_CLASS_GRACE = 3_000;
 
-/** Launches the instance, once; an answer that could not be stored is kept in memory. */
+/** Launches the instance once; a result that could not be stored is kept in memory. */
 export async function launch(draft: Draft, context: StepContext): Promise<StepResult> {
   const { conditions } = draft;
   const { launches, world, log, signal } = context;
@@ -92,7 +92,7 @@ function note({ metadata }: NodeClaim, { world }: StepContext, reason: string, m
   });
 }
 
-/** The watches of two kinds are not ordered: a class that was made just before its claim may be seen just after it. */
+/** Watches of two kinds are not ordered: a class created just before its claim may appear just after it. */
 function withoutNodeClass(claim: NodeClaim, context: StepContext): StepResult {
   const { world, log } = context;
   const age = world.clock.now() - Date.parse(claim.metadata.creationTimestamp ?? '');
@@ -105,7 +105,10 @@ function withoutNodeClass(claim: NodeClaim, context: StepContext): StepResult {
   return { giveUp: 'insufficient_capacity' };
 }
 
-/** For a launch that the cloud had accepted: the pods get another claim, planned without what has just failed. */
+/**
+ * For a launch that the cloud had accepted but that failed later: the pods are planned again without the failed
+ * offering.
+ */
 function failLater(claim: NodeClaim, context: StepContext): (error: Error) => void {
   const { world, launches, metrics, log } = context;
   const end = async (error: Error): Promise<void> => {

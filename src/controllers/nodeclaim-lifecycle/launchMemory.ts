@@ -9,12 +9,12 @@ interface Attempt {
 
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 60_000;
-/** An entry is kept until its claim says Launched; this bound is for claims that vanish before. */
+/** An entry is kept until its claim is Launched; this limit is for claims deleted before that. */
 const LIMIT = 10_000;
 
 /**
- * Launches that are not recorded in the API server yet, by the UID of their claim: instances whose
- * record was lost on the way, and when a launch that failed may be tried again, whatever events come in between.
+ * Launches not yet recorded in the API server, by claim UID: instances whose record could not be written, and the retry
+ * time of failed launches, which other events must not shorten.
  */
 export class LaunchMemory {
   private readonly attempts = new Map<string, Attempt>();
@@ -23,7 +23,7 @@ export class LaunchMemory {
     return this.attempts.get(uid)?.instance;
   }
 
-  /** Milliseconds to wait before the next attempt; 0 when it may be made now. */
+  /** Milliseconds until the next attempt; 0 when it may be made now. */
   waitFor(uid: string, now: number): number {
     return Math.max(0, (this.attempts.get(uid)?.retryAt ?? 0) - now);
   }

@@ -41,7 +41,7 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
     log.error('the node joined without the unregistered taint', { Node: node.metadata.name });
   }
   const pending = await pendingHooks(claim, context);
-  // Hooks may take a while, and the kubelet writes meanwhile.
+  // Hooks may take a while, and the kubelet writes the Node in the meantime.
   const [latest = node] = world.cluster.nodesByProviderID(claim.status?.providerID);
   await sync(world, latest, claim, pending.length === 0);
   if (pending.length > 0) {
@@ -96,7 +96,7 @@ async function pendingHooks(claim: NodeClaim, { hooks, signal }: StepContext): P
   return verdicts.filter((verdict) => verdict !== undefined);
 }
 
-/** A kubelet that starts writes its Node often; a conflict with it is retried at once. */
+/** A starting kubelet writes its Node often, so a conflict is retried at once. */
 async function sync({ kube }: World, stored: Node, claim: NodeClaim, agreed: boolean): Promise<Node> {
   let node = stored;
   for (let attempt = 1; ; attempt++) {
@@ -110,7 +110,7 @@ async function sync({ kube }: World, stored: Node, claim: NodeClaim, agreed: boo
   }
 }
 
-/** The Node with the claim's metadata and taints; the `unregistered` taint goes only when all hooks are done. */
+/** The Node with the claim's metadata and taints; the `unregistered` taint is removed only when all hooks are done. */
 function synced(node: Node, claim: NodeClaim, agreed: boolean): Node {
   const { metadata, spec } = node;
   const keepsTaints = metadata.labels?.[Labels.doNotSyncTaints] === 'true';
@@ -125,7 +125,7 @@ function synced(node: Node, claim: NodeClaim, agreed: boolean): Node {
     uid: claim.metadata.uid ?? '',
     blockOwnerDeletion: true,
   };
-  // Annotations of the claim alone would be sent with every heartbeat to all watchers of nodes.
+  // Annotations that only the claim needs: on the Node they would be sent to all watchers with every heartbeat.
   const { [Annotations.plannedPods]: _pods, ...annotations } = claim.metadata.annotations ?? {};
   const others = (metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.uid);
   return {

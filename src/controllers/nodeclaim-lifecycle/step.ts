@@ -7,15 +7,15 @@ import type { LifecycleMetrics } from './metrics.ts';
 import type { RegistrationHook } from './registrationHook.ts';
 
 /**
- * The claim as a reconcile works on it. Steps change the draft and its conditions; what differs from the stored claim
- * is written once, at the end.
+ * The claim as modified during a reconcile. Steps change the draft and its conditions; differences from the stored
+ * claim are written once, at the end.
  */
 export interface Draft {
   claim: NodeClaim;
   readonly conditions: ConditionSet;
 }
 
-/** How long a claim may take to launch, and its Node to join, in milliseconds. */
+/** Milliseconds for a claim to launch, and for its Node to join. */
 export interface LifecycleTimeouts {
   readonly launch: number;
   readonly registration: number;
@@ -31,11 +31,11 @@ export interface StepContext {
   readonly timeouts: LifecycleTimeouts;
 }
 
-/** What a step may ask for: to be looked at again later, or the end of the claim. */
+/** What a step may request: another reconcile later, or the deletion of the claim. */
 export interface StepResult {
   readonly requeueAfter?: number;
-  /** Delete the claim; the word goes into the disruption counter. */
+  /** Delete the claim; the value is the reason in the disruption counter. */
   readonly giveUp?: string;
-  /** Events and metrics to emit once the step's outcome is stored: a repeated step counts once. */
+  /** Events and metrics to emit once the step's result is stored, so that a repeated step counts once. */
   readonly stored?: () => Promise<void> | void;
 }

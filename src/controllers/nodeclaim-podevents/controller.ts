@@ -9,11 +9,11 @@ import { patchStatus } from '../../kube/statusPatch.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import type { World } from '../world/world.ts';
 
-/** How far apart two stamps on one claim are at least. */
+/** Minimum milliseconds between two stamps on one claim. */
 const RESOLUTION = 10_000;
 
 /**
- * Stamps each NodeClaim with the last time that a pod came to or left its node; `consolidateAfter` counts from there.
+ * Stamps each NodeClaim with the last time a pod was bound to or left its node; `consolidateAfter` counts from there.
  * Pods that exist when the process starts do not count: a restart is no pod event.
  */
 export function nodeClaimPodEventsController(world: World): Controller {
@@ -41,7 +41,7 @@ export function nodeClaimPodEventsController(world: World): Controller {
   });
 }
 
-/** Bound, ended, or about to be gone. */
+/** Bound, ended, or being deleted. */
 function isMove(event: InformerEvent<Pod>, startedAt: number): boolean {
   const { object: pod } = event;
   if (!pod.spec?.nodeName || isDaemonPod(pod)) return false;

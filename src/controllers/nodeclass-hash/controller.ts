@@ -16,7 +16,7 @@ const STAMP: HashStamp = {
   version: AKS_NODE_CLASS_HASH_VERSION,
 };
 
-/** Stamps each AKSNodeClass with the hash of its spec, by which drift of its nodes is detected. */
+/** Stamps each AKSNodeClass with the hash of its spec, which is used to detect drift. */
 export function nodeClassHashController(world: World, nodeClasses: Informer<AksNodeClass>): Controller {
   const { cluster, kube } = world;
   return reconciler({

@@ -27,7 +27,7 @@ export function nodeClassStatusController(
     version: (signal) => world.serverVersion.current(signal),
     maintenanceWindow: () => windows && theWindow(windows),
   };
-  /** What was said of images to come, by class: it is said again when it changes. */
+  /** By class: the last record about future images; written again when it changes. */
   const foretold = new Map<string, string>();
   return reconciler({
     ...world,
@@ -63,7 +63,7 @@ export function nodeClassStatusController(
   });
 }
 
-/** Of the one ConfigMap that AKS writes; the rights of the chart allow no other. */
+/** Watches only the one ConfigMap that AKS writes; the chart's RBAC allows no other. */
 function windowInformer(informers: Informers, ref: AzureNodeClass['windowRef']): Informer<ConfigMap> | undefined {
   if (ref === undefined) return undefined;
   const { namespace, name } = ref;
@@ -71,7 +71,7 @@ function windowInformer(informers: Informers, ref: AzureNodeClass['windowRef']):
 }
 
 function theWindow({ store, hasSynced }: Informer<ConfigMap>): ConfigMap | undefined {
-  // Its own failures are in the log; until it has listed once, a window may be closed.
+  // The informer logs its own failures; until its first list, assume that the window may be closed.
   if (!hasSynced) throw new NodewrightError('MaintenanceWindowUnknown', {});
   const [window] = store.list();
   return window;

@@ -1,4 +1,4 @@
-/** What sets of images do, or would do, to a class and to the nodes that run. */
+/** Effect of new images, or of images that would be used, on a class and its running nodes. */
 import type { AksNodeClass, AksNodeClassStatus } from '../../api/kinds/aksNodeClass.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { versionsOf, type ImagesPreview } from '../../azure/classImages.ts';
@@ -7,7 +7,7 @@ import type { ImagesRecord } from '../../ledger/record.ts';
 
 type Images = readonly NodeImage[];
 
-/** None when the images stay. */
+/** Empty when the images do not change. */
 export function imagesChange(
   nodeClass: AksNodeClass,
   status: AksNodeClassStatus,
@@ -46,7 +46,7 @@ function recordOf(nodeClass: AksNodeClass, before: Images, after: Images, claims
   } as const;
 }
 
-/** AKS names images of machines of its own in another way: gallery, definition and version with dashes. */
+/** AKS names images of its machines differently: gallery, definition and version joined by dashes. */
 function isImage(id: string, booted: string): boolean {
   const [, definition = '', version = ''] = /\/images\/([^/]+)\/versions\/([^/]+)$/.exec(id) ?? [];
   return id === booted || booted.endsWith(`-${definition}-${version}`);

@@ -1,7 +1,7 @@
 import { Kinds } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 
-/** The claims that were made from the AKSNodeClass of this name. */
+/** The claims that use the AKSNodeClass of this name. */
 export function claimsOfClass(claims: Iterable<NodeClaim>, name: string): NodeClaim[] {
   const { group, kind } = Kinds.AKSNodeClass;
   return [...claims].filter(

@@ -19,11 +19,11 @@ const RESYNC = 6 * 60 * 60_000;
 export interface NodeOverlayOptions {
   readonly overlays: Informer<NodeOverlay>;
   readonly store: OverlayStore;
-  /** As it is without overlays. */
+  /** The provider without overlays. */
   readonly cloud: CloudProvider;
 }
 
-/** Evaluates all overlays together whenever an overlay, a pool or a class has changed, and writes each result. */
+/** Evaluates all overlays together whenever an overlay, a pool or a class changes, and writes each result. */
 export function nodeOverlayController(world: World, { overlays, store, cloud }: NodeOverlayOptions): Controller {
   const { informers, kube, clock } = world;
 
@@ -77,7 +77,7 @@ export function nodeOverlayController(world: World, { overlays, store, cloud }: 
   });
 }
 
-/** All or nothing: one key for everything, and nothing for a mere change of status. */
+/** One key for all, because overlays are evaluated together; ignores mere status changes. */
 function onChange(event: InformerEvent<{ metadata: { name: string; generation?: number } }>): readonly string[] {
   const same = event.type === 'updated' && event.old.metadata.generation === event.object.metadata.generation;
   return same ? [] : ['all'];

@@ -21,13 +21,13 @@ export type OverlayVerdict =
   | { readonly kind: 'conflict'; readonly message: string };
 
 export interface Evaluation {
-  /** By the name of the overlay. */
+  /** By overlay name. */
   readonly verdicts: ReadonlyMap<string, OverlayVerdict>;
-  /** By the name of the pool, then of the instance type. Every pool that was looked at is there. */
+  /** By pool name, then by instance type. Contains every evaluated pool. */
   readonly changes: ReadonlyMap<string, ReadonlyMap<string, TypeChange>>;
 }
 
-/** What overlays do to one instance type of one pool, and with which weight each part was set. */
+/** Changes to one instance type of one pool, and the weight of the overlay behind each. */
 export interface TypeChange {
   /** By `offeringKey`. */
   readonly prices: ReadonlyMap<string, { readonly rule: PriceAdjustment; readonly weight: number }>;
@@ -42,8 +42,8 @@ interface Draft extends TypeChange {
 type PoolDraft = Map<string, Draft>;
 
 /**
- * Applies overlays to the types of all pools. Of two that overlap, the higher weight wins; two of the same weight that
- * set the same thing conflict, and then the later one in order is ignored everywhere.
+ * Applies overlays to the types of all pools. Where two overlap, the higher weight wins; two of equal weight that set
+ * the same field conflict, and the later one is ignored everywhere.
  */
 export function evaluateOverlays(overlays: readonly NodeOverlay[], pools: readonly PoolTypes[]): Evaluation {
   const verdicts = new Map<string, OverlayVerdict>();
@@ -59,7 +59,7 @@ export function evaluateOverlays(overlays: readonly NodeOverlay[], pools: readon
 
 const offeringKey = ({ requirements }: Offering): string => requirements.toString();
 
-/** Higher weight first; among equals the name that sorts last. */
+/** Higher weight first; ties: the name that sorts last. */
 function byWeight(left: NodeOverlay, right: NodeOverlay): number {
   return weightOf(right) - weightOf(left) || (left.metadata.name > right.metadata.name ? -1 : 1);
 }
@@ -92,7 +92,7 @@ function judge(
   return { kind: 'accepted' };
 }
 
-/** What an overlay of the same weight has set already. */
+/** Whether an overlay of the same weight has already set it. */
 function contested(overlay: NodeOverlay, offerings: readonly Offering[], known: Draft): string[] {
   const weight = weightOf(overlay);
   const priced = ruleOf(overlay) && offerings.some((each) => known.prices.get(offeringKey(each))?.weight === weight);
@@ -123,7 +123,7 @@ function ruleOf({ spec }: NodeOverlay): PriceAdjustment | undefined {
   return text === undefined ? undefined : PriceAdjustment.parse(text);
 }
 
-/** The offerings of the type that the overlay selects; none when it does not select the type in this pool. */
+/** The offerings of the type that the overlay selects; empty if it does not select the type in this pool. */
 function matching({ spec }: NodeOverlay, pool: NodePool, type: InstanceType): readonly Offering[] {
   const wanted = Requirements.fromItems(spec.requirements);
   const labels = { ...pool.spec.template.metadata?.labels, [Labels.nodePool]: pool.metadata.name };

@@ -4,7 +4,7 @@ import type { CloudProvider, TypeView } from '../../cloud/cloudProvider.ts';
 import type { InstanceType } from '../../cloud/instanceType.ts';
 import { overlaidType, type Evaluation, type TypeChange } from './evaluation.ts';
 
-/** The overlays have not been evaluated for this pool yet; it cannot be used until then. */
+/** The overlays have not been evaluated for this pool, so it cannot be used yet. */
 export class UnevaluatedNodePoolError extends Error {
   override readonly name = 'UnevaluatedNodePoolError';
 }
@@ -22,7 +22,7 @@ export class OverlayStore {
     throw new UnevaluatedNodePoolError(`overlays have not been evaluated for NodePool ${pool.metadata.name}`);
   }
 
-  /** Applies the overlays to the types of a pool; types stay as they are when there is no such pool. */
+  /** Applies the overlays to the types of a pool; without such a pool the types are unchanged. */
   viewOf(pool: string): TypeView {
     const changes = this.changes.get(pool);
     return (types) => (changes ? types.map((type) => overlaidType(type, changes.get(type.name))) : types);
@@ -41,7 +41,7 @@ export class OverlayStore {
   }
 }
 
-/** The same cloud, with instance types as the overlays make them. */
+/** The provider with overlays applied to its instance types. */
 export function overlaidCloud(cloud: CloudProvider, overlays: OverlayStore): CloudProvider {
   return {
     name: cloud.name,

@@ -9,13 +9,13 @@ import { addResources, formatResources, quantityOf, type Resources } from '../..
 import { isManaged } from '../world/managed.ts';
 import type { World } from '../world/world.ts';
 
-/** Present even when the pool is empty. */
+/** Written even when the pool is empty. */
 const ZERO: Resources = Object.fromEntries(
   ['cpu', 'memory', 'pods', 'ephemeral-storage', 'nodes'].map((resource) => [resource, Quantity.zero]),
 );
 const INTERVAL = 5_000;
 
-/** Writes the number and the total capacity of its nodes on each NodePool. */
+/** Writes the number and total capacity of each NodePool's nodes to its status. */
 export function nodePoolCounterController(world: World): Controller {
   const { informers, kube, cloud, cluster } = world;
   return reconciler({

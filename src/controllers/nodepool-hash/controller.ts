@@ -14,7 +14,7 @@ const STAMP: HashStamp = {
   version: NODE_POOL_HASH_VERSION,
 };
 
-/** Stamps each NodePool with the hash of its template, by which drift of its nodes is detected. */
+/** Stamps each NodePool with the hash of its template, which is used to detect drift. */
 export function nodePoolHashController(world: World): Controller {
   const { informers, cluster, kube, cloud } = world;
   return reconciler({

@@ -11,7 +11,7 @@ import { isManaged } from '../world/managed.ts';
 import { classOf, poolWatches } from '../world/nodeClassOfPool.ts';
 import type { World } from '../world/world.ts';
 
-/** Sets on each NodePool whether its node class can be used. */
+/** Sets on each NodePool whether its node class is usable. */
 export function nodePoolReadinessController(world: World): Controller {
   const { clock, informers, kube, cloud } = world;
 
@@ -33,7 +33,7 @@ export function nodePoolReadinessController(world: World): Controller {
   });
 }
 
-/** Why the class cannot be used; undefined when it can. */
+/** Why the class is not usable; undefined when it is. */
 function objection(nodeClass: KubeObject | undefined): ConditionText | undefined {
   if (!nodeClass) return conditionText({ kind: 'nodeClassMissing' });
   if (nodeClass.metadata.deletionTimestamp) return conditionText({ kind: 'nodeClassTerminating' });

@@ -11,8 +11,8 @@ import { classOf, poolWatches } from '../world/nodeClassOfPool.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * Resets the condition NodeRegistrationHealthy when the template or the class of a pool changes: earlier outcomes do
- * not apply. After a restart the condition replaces the outcomes that were in memory.
+ * Resets the condition NodeRegistrationHealthy when the template or the class of a pool changes, because earlier
+ * outcomes no longer apply. After a restart the outcomes are restored from the condition.
  */
 export function nodePoolRegistrationHealthController(world: World): Controller {
   const { informers, clock, kube, cloud, registrationHealth } = world;

@@ -12,7 +12,7 @@ const ATTEMPTS = 3;
 
 /**
  * Records whether a claim became a Node, and updates the condition of its pool when the verdict changes. Only for the
- * pool with the UID that the claim was made for.
+ * pool UID for which the claim was created.
  */
 export async function recordOutcome(world: World, claim: NodeClaim, conditions: ConditionSet): Promise<void> {
   const succeeded = conditions.isTrue(NodeClaimConditions.registered);

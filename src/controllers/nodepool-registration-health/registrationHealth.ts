@@ -1,13 +1,10 @@
-/** How many of the last launches of a pool are remembered, and how many failures among them are too many. */
+/** Number of recent launches remembered per pool, and the number of failures that makes it unhealthy. */
 const MEMORY = 4;
 const TOO_MANY = 2;
 
 export type HealthVerdict = 'healthy' | 'unhealthy' | 'unknown';
 
-/**
- * Whether recent instances of a pool have registered as nodes: a verdict over the latest outcomes, by the UID of the
- * pool.
- */
+/** Whether recent instances of a pool registered as nodes, by the UID of the pool. */
 export class RegistrationHealth {
   private readonly outcomes = new Map<string, readonly boolean[]>();
 
@@ -28,7 +25,7 @@ export class RegistrationHealth {
     this.outcomes.delete(pool);
   }
 
-  /** As it would be after one more outcome. */
+  /** The verdict after one more outcome. */
   verdictAfter(pool: string, succeeded: boolean): HealthVerdict {
     return this.with(pool, succeeded).filter((outcome) => !outcome).length >= TOO_MANY ? 'unhealthy' : 'healthy';
   }

@@ -11,7 +11,7 @@ import { watch } from '../../kube/runtime/watch.ts';
 import { isManaged } from '../world/managed.ts';
 import type { World } from '../world/world.ts';
 
-/** Sets on each NodePool the faults that its schema cannot check. */
+/** Reports on each NodePool the errors that its schema cannot detect. */
 export function nodePoolValidationController(world: World): Controller {
   const { clock, informers, kube, cloud } = world;
   return reconciler({

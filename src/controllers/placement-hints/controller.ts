@@ -20,36 +20,37 @@ import { reseat } from './reseating.ts';
 import type { Resources } from '../../units/resources.ts';
 
 export interface PlacementHintsOptions {
-  /** Names of the schedulers that heed `nominatedNodeName`. */
+  /** Names of schedulers that respect `nominatedNodeName`. */
   readonly schedulers: readonly string[];
 }
 
 interface PlacementHintsPorts {
-  /** What the node has left beside the pods that run on it and the daemons that will. */
+  /** Free resources after running pods and expected daemons. */
   readonly freeOn: (view: NodeView) => Resources;
 }
 
-/** A time in which no hint is written ends the wait for them, in milliseconds. */
+/** Milliseconds without a written hint after which waiting for hints ends. */
 const IDLE = 1_000;
 const ATTEMPTS = 3;
 /**
- * A hint that the scheduler has cleared is written again soon, for its node may be ready any moment. Past `prompt`
- * repetitions in a row, none of them `calm` after another, the wait grows.
+ * A hint cleared by the scheduler is rewritten soon, because its node may be ready any moment. After `prompt`
+ * consecutive repetitions with less than `calm` between them, the wait grows.
  */
 const REPEAT = { wait: 20, prompt: 10, longest: 5_000, calm: 1_000 };
 /**
- * How long after a pod was tried its hint is written again, in milliseconds: when a hint is cleared, the scheduler tries all
- * pods again, and would clear at once what is written before it has.
+ * Milliseconds between a failed attempt for a pod and rewriting its hint: when a hint is cleared, the scheduler tries
+ * all pods again and would clear an earlier write at once.
  */
 const PAUSE = 2;
-/** A hint without a plan is left for this long: after a restart, the next plan may say the same. */
+/** A hint without a plan is kept this long: after a restart, the next plan may repeat it. */
 const ORPHAN_WAIT = 5_000;
 
 /**
- * Tells the scheduler where the plan expects each pod: it tries `status.nominatedNodeName` first, and keeps room there
- * from pods of the same or a lower priority. Without that it spreads pods by its own rules, and the last ones of a tight
- * plan find no room. Hints for a new node are written when its Node has joined, before it takes pods: earlier ones are
- * lost. The scheduler clears a hint after a failed attempt, so it is written again while pod and plan stand.
+ * Tells the scheduler where the plan expects each pod: it tries `status.nominatedNodeName` first, and reserves room
+ * there against pods of the same or lower priority. Without hints it spreads pods by its own rules, and the last ones
+ * of a tight plan find no room. Hints for a new node are written after its Node has joined and before it accepts pods:
+ * earlier ones are lost. The scheduler clears a hint after a failed attempt, so it is rewritten as long as pod and plan
+ * exist.
  */
 export class PlacementHints {
   private readonly world: World;
@@ -59,9 +60,9 @@ export class PlacementHints {
   private readonly counter: Counter;
   private readonly outcomes: HintOutcomes;
   private readonly opening: NodeOpening;
-  /** By the UID of a pod that waits: when the scheduler was last seen to try it. */
+  /** By the UID of a waiting pod: when the scheduler was last seen to try it. */
   private readonly tried = new Map<string, number>();
-  /** By the UID of a pod that waits. */
+  /** By the UID of a waiting pod: the last hint. */
   private readonly said = new Map<string, Said>();
   private readonly lastTried = ({ metadata }: Pod): number => this.tried.get(metadata.uid ?? '') ?? 0;
 
@@ -96,7 +97,7 @@ export class PlacementHints {
           if (type === 'deleted') this.outcomes.forget(uid);
           else this.outcomes.observe(object);
           if (type !== 'deleted' && !object.spec?.nodeName) {
-            // We write nothing but hints to a pod that waits: other changes are the scheduler's.
+            // We only write hints to waiting pods: any other change comes from the scheduler.
             const isOurs = type === 'added' || hintedNode(object) !== hintedNode(event.old);
             if (!isOurs || hintedNode(object) === undefined) this.tried.set(uid, this.world.clock.now());
             return this.concerns(object) ? [keyOf(object)] : [];
@@ -115,7 +116,7 @@ export class PlacementHints {
     });
   }
 
-  /** Holds a Node back until its pods know of it, but never for long. */
+  /** Delays the registration of a Node until its pods have hints, but only for a limited time. */
   hook(): RegistrationHook {
     return {
       name: 'placement.hints',
@@ -128,7 +129,7 @@ export class PlacementHints {
     };
   }
 
-  /** Tells the pods with a place on the nodes of these claims. */
+  /** Writes hints for the pods with a place on the nodes of these claims. */
   private async tell(claims: readonly string[], end: () => number, options: HintOptions): Promise<Telling> {
     const { cluster } = this.world;
     const unsaid = cluster.places.turns.inTurn(claims, this.lastTried).flatMap(({ place }) => {
@@ -139,7 +140,7 @@ export class PlacementHints {
     return (await this.written(unsaid, end, options)) ? 'told' : 'late';
   }
 
-  /** Writes the hints of these pods; false when that has to be waited for no longer, which does not end the work. */
+  /** Writes the hints of these pods; false when the time to wait is over, in which case the writes continue. */
   private async written(pods: readonly Pod[], end: () => number, options: HintOptions): Promise<boolean> {
     const { clock, log } = this.world;
     let isDone = false;
@@ -147,7 +148,7 @@ export class PlacementHints {
     const work = Promise.allSettled(pods.map(({ metadata }) => this.hintNow(metadata, options))).then((results) => {
       isDone = true;
       over.abort();
-      // The loop tries again; the node must not wait for it.
+      // The loop will retry; the node must not wait for it.
       const error: unknown = results.find((result) => result.status === 'rejected')?.reason;
       if (error !== undefined) log.debug('hints could not be written', { error });
     });
@@ -158,7 +159,7 @@ export class PlacementHints {
     return isDone;
   }
 
-  /** The scheduler writes to the pods that it looks at, which it does when a Node joins: its writes are waited for. */
+  /** The scheduler writes to the pods that it tries, as it does when a Node joins: wait for its writes. */
   private async hintNow(ref: Pod['metadata'], { signal, isUrgent = false }: HintOptions): Promise<void> {
     const { cluster, kube } = this.world;
     for (let attempt = 1; ; attempt++) {
@@ -174,7 +175,9 @@ export class PlacementHints {
     }
   }
 
-  /** Whether the pod's node has joined and its pods are yet to be told: the scheduler would clear what is said before. */
+  /**
+   * Whether the pod's node has joined and its group has not been told yet: the scheduler would clear an earlier hint.
+   */
   private isEarly(pod: Pod): boolean {
     const { places } = this.world.cluster;
     const place = places.of(pod, this.world.clock.now());
@@ -182,7 +185,7 @@ export class PlacementHints {
     return view !== undefined && !view.registered && !this.opening.hasBegun(view.name);
   }
 
-  /** A pod has gone to this node that was not expected there: others may have no room there any more. */
+  /** An unexpected pod was bound to this node: expected ones may no longer fit. */
   private makeRoom(node: string): undefined {
     const { cluster, clock, log } = this.world;
     if (!cluster.places.areMixed) return;
@@ -194,7 +197,7 @@ export class PlacementHints {
     return this.world.cluster.places.has(pod) || hintedNode(pod) !== undefined;
   }
 
-  /** Pods of the kind that must spread as this one does, and that are expected on the node that it was bound to. */
+  /** Pods of the same kind with a spread constraint, expected on the node to which this one was bound. */
   private siblingsOf(pod: Pod): readonly string[] {
     const { places } = this.world.cluster;
     if (spreadKey(pod) === undefined) return [];
@@ -205,9 +208,8 @@ export class PlacementHints {
   }
 
   /**
-   * The scheduler counts the pods that are nominated to a node as if they ran there: of pods that must spread it may find
-   * none allowed on a node that several of them are nominated to. So only those are told that it tries first, and others
-   * where all of them can be bound in their turn all the same.
+   * The scheduler counts pods nominated to a node as running there, so several nominated spread pods may block one
+   * another. So only the pods that it tries first get a hint, and others only if all can be bound in turn anyway.
    */
   private isBlocked(pod: Pod, place: Place): boolean {
     const key = spreadKey(pod);
@@ -229,7 +231,7 @@ export class PlacementHints {
   private decide(pod: Pod): string | null | undefined {
     const { places } = this.world.cluster;
     const place = places.of(pod, this.world.clock.now());
-    // Other nodes that have room for a pod that had to move may be about to go as well.
+    // Other nodes with room for a moved pod may be about to be removed as well.
     const matters = places.areMixed || place?.moved === true;
     const expectation = {
       view: place && places.viewOf(place),
@@ -256,7 +258,7 @@ export class PlacementHints {
       await this.writer.write(pod, node, options);
     } catch (error) {
       this.said.set(uid, last);
-      // Its successor, if it has one, is another pod.
+      // Its successor, if any, is another pod.
       if (isNotFound(error)) return undefined;
       throw error;
     }
@@ -267,14 +269,14 @@ export class PlacementHints {
   }
 }
 
-/** What was last written for a pod, how often in a row, and when. */
+/** The last hint written for a pod, how often in a row, and when. */
 interface Said {
   readonly node: string | null;
   readonly times: number;
   readonly at: number;
 }
 
-/** How long after the last write the next may follow. */
+/** Milliseconds between the last write and the next. */
 function waitAfter({ times }: Said): number {
   return Math.min(REPEAT.longest, REPEAT.wait * 2 ** Math.max(0, times - REPEAT.prompt));
 }

@@ -1,18 +1,18 @@
-/** Which pods two nodes should exchange so that both have room for the pods that are expected on them. */
+/** Which pods two nodes should exchange so that the expected pods fit on both. */
 import { quantityOf, type Resources } from '../../units/resources.ts';
 
-/** A pod that is expected on a node and does not run yet. */
+/** A pod expected on a node and not running yet. */
 export interface Seat<T> {
   readonly of: T;
-  /** Seats of one kind are alike. */
+  /** Seats of one kind are interchangeable. */
   readonly kind: string;
   readonly requests: Resources;
-  /** Whether it may be told the other node. */
+  /** Whether its hint may name the other node. */
   readonly mayMove: boolean;
 }
 
 export interface Table<T> {
-  /** Beside pods that run, for all seats. */
+  /** Free resources for all seats, after running pods. */
   readonly free: Resources;
   readonly seats: readonly Seat<T>[];
 }
@@ -31,12 +31,12 @@ interface Hand<T> {
   readonly sum: Vector;
 }
 
-/** As many move at most: each is a hint to write, and the search grows with them. */
+/** Most pods to move in each direction: each costs a hint, and the search grows with them. */
 const MOST = { there: 4, here: 3 };
 const MOST_HANDS = 4_000;
 const MOST_PAIRS = 400_000;
 
-/** The first exchange found after which all seats have room; of those, one that moves few pods. */
+/** The first exchange found after which all seats fit, preferring few moves. */
 export function exchange<T>(crowded: Table<T>, other: Table<T>): Exchange<T> | undefined {
   const names = [
     ...new Set([crowded, other].flatMap(({ seats }) => seats.flatMap(({ requests }) => Object.keys(requests)))),
@@ -48,7 +48,7 @@ export function exchange<T>(crowded: Table<T>, other: Table<T>): Exchange<T> | u
   const hands = handsOf(other.seats, MOST.here, vectorOf, names);
   let pairs = 0;
   for (const given of handsOf(crowded.seats, MOST.there, vectorOf, names)) {
-    // What comes back must fit into what the gift leaves, and make room for it.
+    // The returned pods must fit into what the moved pods leave on the other node, and free enough room here.
     const spare = minus(given.sum, over);
     if (spare.some((amount) => amount < 0)) continue;
     const lacking = minus(given.sum, room);
@@ -61,7 +61,7 @@ export function exchange<T>(crowded: Table<T>, other: Table<T>): Exchange<T> | u
   return undefined;
 }
 
-/** Up to `most` seats that may move, in every combination of kinds, smaller hands first. */
+/** Movable seats in every combination of kinds, up to `most`; smaller sets first. */
 function handsOf<T>(
   seats: readonly Seat<T>[],
   most: number,
@@ -77,7 +77,7 @@ function handsOf<T>(
     for (let next = hand.last + 1; next < movable.length && hands.length < MOST_HANDS; next++) {
       const seat = movable[next];
       const vector = vectors[next];
-      // Of seats that are alike, the first that is not in the hand: another makes the same hand.
+      // Of interchangeable seats take the first that is not in the set: another gives the same set.
       const isRepeated = next > hand.last + 1 && movable[next - 1]?.kind === seat?.kind;
       if (seat === undefined || vector === undefined || isRepeated) continue;
       const sum = hand.sum.map((amount, index) => amount + (vector[index] ?? 0));

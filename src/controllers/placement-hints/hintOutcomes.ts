@@ -6,20 +6,20 @@ import { podList } from '../../ledger/podList.ts';
 import { isTerminal } from '../../pods/podPredicates.ts';
 import { podKey } from '../../pods/podKey.ts';
 
-/** As many as a record names. */
+/** Pods named per record. */
 const PODS_PER_RECORD = 20;
 
 /**
- * What became of hints: counts and records whether the scheduler followed each, and if not, which node it took. Bounded by
- * the pods that wait with a hint.
+ * Counts and records whether the scheduler followed each hint, and if not, which node it chose. Bounded by the number
+ * of waiting pods with a hint.
  */
 export class HintOutcomes {
   private readonly ledger: Ledger;
   private readonly counter: Counter;
-  /** By the UID of the pod: the node last hinted at. */
+  /** By pod UID: the last hinted node. */
   private readonly hints = new Map<string, string>();
   private readonly waitingFor = new Map<string, number>();
-  /** Pods that followed, by node, until there are enough for a record. */
+  /** By node: pods that followed, collected until there are enough for a record. */
   private readonly followed = new Map<string, string[]>();
 
   constructor(ledger: Ledger, counter: Counter) {
@@ -27,7 +27,7 @@ export class HintOutcomes {
     this.counter = counter;
   }
 
-  /** A hint was written, or one from before a restart was found. */
+  /** Records a written hint, or one found after a restart. */
   expect(pod: Pod, node: string): void {
     const { uid = '' } = pod.metadata;
     if (this.hints.get(uid) === node) return;
@@ -36,7 +36,7 @@ export class HintOutcomes {
     this.waitingFor.set(node, (this.waitingFor.get(node) ?? 0) + 1);
   }
 
-  /** The node that the pod was last told. */
+  /** The node in the pod's last hint. */
   nodeOf({ metadata }: Pod): string | undefined {
     return this.hints.get(metadata.uid ?? '');
   }

@@ -2,19 +2,19 @@ import { Kinds, type Pod } from '../../api/kinds.ts';
 import { FieldManagers } from '../../api/labels.ts';
 import type { Kube } from '../../kube/kube.ts';
 
-/** Writes that are under way at once. */
+/** Concurrent writes. */
 const CONCURRENCY = 50;
 
 export interface HintOptions {
   readonly signal: AbortSignal;
-  /** Goes before others: a Node waits for this one. */
+  /** Written before others: a Node waits for it. */
   readonly isUrgent?: boolean;
 }
 
-/** Writes hints under a name of their own, a bounded number at a time. */
+/** Writes hints under a field manager of their own, with bounded concurrency. */
 export class HintWriter {
   private readonly kube: Kube;
-  /** Writes that have got an answer. */
+  /** Number of completed writes. */
   finished = 0;
   private running = 0;
   private readonly queue: (() => void)[] = [];
@@ -24,7 +24,7 @@ export class HintWriter {
   }
 
   /**
-   * Names the node in the pod's status, or takes the name back. Fails with Conflict when the pod has changed since: the
+   * Writes the node to the pod's status, or removes it. Fails with Conflict when the pod has changed since: the
    * scheduler may have chosen a node for it.
    */
   async write({ metadata }: Pod, node: string | null, { signal, isUrgent = false }: HintOptions): Promise<Pod> {

@@ -1,6 +1,6 @@
 import type { Counter, MetricsRegistry } from '../../kube/metrics.ts';
 
-/** Hints that were written, pods that the scheduler bound to the hinted node, and pods that it bound to another. */
+/** Hints written, pods bound to the hinted node, and pods bound to another node. */
 export function hintsCounter(registry: MetricsRegistry): Counter {
   return registry.counter({
     name: 'nodewright_placement_hints_total',

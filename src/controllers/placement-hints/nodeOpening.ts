@@ -1,63 +1,63 @@
 import type { Clock } from '../../clock/clock.ts';
 import type { HintOptions } from './hintWriter.ts';
 
-/** What came of telling pods: all had been told, all are told now, or some are not and are waited for no longer. */
+/** Result of telling pods: all had been told before, all are told now, or some are not and the wait is over. */
 export type Telling = 'said' | 'told' | 'late';
 
 export interface NodeOpeningPorts {
   readonly clock: Clock;
-  /** Whether planned nodes have yet to join. */
+  /** Whether some planned nodes have not joined yet. */
   readonly areMoreComing: () => boolean;
   /**
-   * Settles which of the pods that are alike is told which of these claims' nodes; pods of `settled` claims have been told.
-   * Returns the claims by the highest priority of their pods, and of one priority those first whose pods the scheduler is
-   * about to try.
+   * Decides which of the interchangeable pods is told which of these claims' nodes; pods of `settled` claims have been
+   * told. Returns the claims by the highest priority of their pods and, within a priority, those whose pods the
+   * scheduler is about to try first.
    */
   readonly arrange: (claims: readonly string[], settled: ReadonlySet<string>) => readonly (readonly string[])[];
-  /** Tells the pods of these claims' nodes where they are expected, until `end` at the latest, which may grow meanwhile. */
+  /** Writes hints for the pods of these claims' nodes until `end`, which may grow in the meantime. */
   readonly tell: (claims: readonly string[], end: () => number, options: HintOptions) => Promise<Telling>;
 }
 
 /**
- * How long a group of nodes keeps its `unregistered` taints for hints to be written, in milliseconds: for one node, and more
- * for each further one.
+ * Milliseconds for which a group of nodes keeps its `unregistered` taints so that hints can be written: for the first
+ * node, and for each further one.
  */
 const TELLING = { first: 1_000, further: 250 };
-/** No group of nodes waits longer than this with its `unregistered` taints. */
+/** Upper limit on that time for any group. */
 const LONGEST = 10_000;
-/** How long a group waits for the next node of the same plan, and for all of them, before it tells pods. */
+/** How long a group waits for the next node of the same plan, and for all of them, before its pods are told. */
 const LINGER = { idle: 200, longest: 1_000 };
 /**
- * The longest time for the scheduler to see the last hints, which is longer the more there were: it watches nodes and pods
- * apart, and must not see a node open before it knows which pods the room is for.
+ * Upper limit on the time for the scheduler to see the last hints, which grows with their number: it watches nodes and
+ * pods separately, and must not see a node open before it knows for which pods the room is reserved.
  */
 const SETTLE = 200;
 const MOST_BEGUN = 10_000;
-/** How many nodes are let open at once: so many that the API server is busy, so few that their order counts. */
+/** Nodes opened concurrently: enough to keep the API server busy, few enough that their order counts. */
 const AT_ONCE = 12;
-/** How long a group takes to open at most; then all the rest of it may at once. */
+/** Upper limit on the time to open a group in order; then the rest opens at once. */
 const LONGEST_OPENING = 1_000;
-/** How often hints that were cleared meanwhile are written again before the nodes open. */
+/** How many times hints cleared in the meantime are rewritten before the nodes open. */
 const ROUNDS = 5;
 
 /**
- * Opens nodes that join at about the same time to pods together, once all their pods have been told. When one node opens,
- * the scheduler tries every pod that waits, clears the hints of those whose own node is still closed, and has lost the
- * room that they protect by the time it opens.
+ * Opens nodes that join at about the same time together, after all their pods have hints. When a node opens, the
+ * scheduler tries every waiting pod and clears the hints of those whose own node is still closed; the room that these
+ * hints reserved is then lost.
  */
 export class NodeOpening {
   private readonly ports: NodeOpeningPorts;
   private group: Group | undefined;
-  /** Claims whose pods were told, of late. */
+  /** Claims whose pods were told recently. */
   private readonly begun = new Set<string>();
-  /** By claim: its group, while it opens. */
+  /** By claim: its group while it opens. */
   private readonly leaving = new Map<string, Procession>();
 
   constructor(ports: NodeOpeningPorts) {
     this.ports = ports;
   }
 
-  /** Returns when the claim's node may take pods. */
+  /** Returns when the claim's node may accept pods. */
   async join(claim: string, signal: AbortSignal): Promise<void> {
     const gate = new Gate();
     const lastJoin = this.ports.clock.now();
@@ -70,14 +70,15 @@ export class NodeOpening {
   }
 
   /**
-   * The claim's node is open. Returns when all of its group are: until then the API server should have nothing else to do
-   * for them, for the scheduler has begun, and pods whose node is still closed take the room of others.
+   * Call when the claim's node is open. Returns when all nodes of its group are: until then the API server should do
+   * nothing else for them, because the scheduler has started, and pods whose node is still closed take the room of
+   * others.
    */
   async opened(claim: string, signal: AbortSignal): Promise<void> {
     await this.leaving.get(claim)?.opened(claim, signal);
   }
 
-  /** Whether pods have been told of the claim's node, which is about to open or has opened. */
+  /** Whether pods were told of the claim's node, which is about to open or has opened. */
   hasBegun(claim: string): boolean {
     return this.begun.has(claim);
   }
@@ -103,7 +104,7 @@ export class NodeOpening {
     procession.begin();
   }
 
-  /** Returns the claims in the order in which their nodes are to open, as `arrange` does. */
+  /** Returns the claims in the order in which their nodes should open, as `arrange` does. */
   private async fill(group: Group, signal: AbortSignal): Promise<readonly (readonly string[])[]> {
     const { clock, arrange, tell } = this.ports;
     const latest = clock.now() + LONGEST;
@@ -135,7 +136,7 @@ export class NodeOpening {
     for (const claim of claims) this.begun.add(claim);
   }
 
-  /** Nodes of one plan often join at about the same time. */
+  /** Waits for more nodes of the plan, which often join at about the same time. */
   private async linger(group: Group, signal: AbortSignal): Promise<void> {
     const { clock, areMoreComing } = this.ports;
     const end = clock.now() + LINGER.longest;
@@ -163,16 +164,16 @@ class Gate {
 }
 
 /**
- * Nodes that open one after another, a few at a time. A wave of them waits until all of the one before are open: pods of a
- * higher priority take any open room that is not their like's when they are tried before their own node is open.
+ * Opens nodes one after another, a few at a time. A wave starts when all nodes of the previous wave are open: a pod of
+ * higher priority that is tried before its own node is open takes open room planned for other pods.
  */
 class Procession {
   private readonly clock: Clock;
   private readonly waves: string[][];
   private readonly gates: ReadonlyMap<string, Gate>;
-  /** Of the first wave. */
+  /** Claims of the first wave that are not open. */
   private readonly unopened = new Set<string>();
-  /** Aborts when all are open, or have had their time. */
+  /** Aborted when all are open or the time is over. */
   private readonly over = new AbortController();
 
   constructor(

@@ -1,7 +1,7 @@
 /**
- * Tells pods other nodes when one of theirs has been taken by a pod that was expected elsewhere: the room that it was
- * expected in is free, and pods that do not run yet can be exchanged until all have room. Only what finds no room so is
- * bought for.
+ * Changes the planned nodes of pods when one node's room was taken by an unexpected pod: the room planned for that pod
+ * is free, and pods that are not running yet can be exchanged until all fit. New nodes are bought only for pods that
+ * still find no room.
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
@@ -17,14 +17,14 @@ import { exchange, type Seat, type Table } from './exchange.ts';
 
 export interface ReseatingPorts {
   readonly cluster: Cluster;
-  /** What the node has left beside the pods that run on it and the daemons that will. */
+  /** Free resources after running pods and expected daemons. */
   readonly freeOn: (view: NodeView) => Resources;
 }
 
-/** Nodes that are asked for room, also those on their way, those with most of it first. */
+/** Most nodes asked for room, including launching ones; those with most room first. */
 const MOST_PARTNERS = 12;
 
-/** Gives places on this node to others when the pods expected on it have no room there. Returns how many pods moved. */
+/** Moves places from this node to others when the pods expected on it do not fit. Returns the number of moved pods. */
 export function reseat({ cluster, freeOn }: ReseatingPorts, nodeName: string, now: number): number {
   const { places } = cluster;
   const views = cluster.snapshot().nodes.filter(({ deleting }) => !deleting);
@@ -51,7 +51,7 @@ export function reseat({ cluster, freeOn }: ReseatingPorts, nodeName: string, no
   return moves.length;
 }
 
-/** One pod goes to a node from which another goes on to a third; none when there are no such two. */
+/** Moves one pod to a second node and another one from there to a third; none if there is no such pair. */
 function overThree(
   seated: readonly Place[],
   free: Resources,
@@ -81,13 +81,13 @@ function overThree(
   return [];
 }
 
-/** A node that pods may be told instead. */
+/** A node to which pods may be moved. */
 interface Partner {
   readonly view: NodeView;
   readonly room: Resources;
   /** Pods that wait for it. */
   readonly own: readonly Place[];
-  /** Of the room, when they are there. */
+  /** Free resources after these pods. */
   readonly left: Resources;
 }
 
@@ -113,7 +113,7 @@ function mayGo(pod: Pod, from: NodeView, to: NodeView): boolean {
   return isSimple(pod) && isSpreadAlike(pod, from, to) && accepts(to, pod);
 }
 
-/** Where it goes is no matter to other pods, nor where they are to it. */
+/** Its place does not matter to other pods, nor theirs to it. */
 function isSimple(pod: Pod): boolean {
   const { affinity, volumes = [] } = pod.spec ?? {};
   if (affinity?.podAffinity ?? affinity?.podAntiAffinity) return false;
@@ -121,7 +121,7 @@ function isSimple(pod: Pod): boolean {
   return hostPortsOf(pod).length === 0;
 }
 
-/** Whether the scheduler, which insists on spreading it, sees it in the same domains on both nodes. */
+/** Whether both nodes are in the same domain of the pod's hard spread. */
 function isSpreadAlike({ spec }: Pod, from: NodeView, to: NodeView): boolean {
   return (spec?.topologySpreadConstraints ?? []).every(
     ({ whenUnsatisfiable, topologyKey }) =>
@@ -132,17 +132,17 @@ function isSpreadAlike({ spec }: Pod, from: NodeView, to: NodeView): boolean {
 function accepts({ node, taints }: NodeView, pod: Pod): boolean {
   const hard = taints.filter(({ effect }) => effect !== 'PreferNoSchedule');
   if (untoleratedTaints(hard, pod.spec?.tolerations).length > 0) return false;
-  // Not all labels of a node that has yet to join are known.
+  // Not all labels of a node that has not joined are known.
   return node === undefined ? isFree(pod) : matchesNodeAffinity(pod, node);
 }
 
-/** Whether the pod does not ask for labels of its node. */
+/** Whether the pod does not select on node labels. */
 function isFree({ spec }: Pod): boolean {
   const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   return required === undefined && Object.keys(spec?.nodeSelector ?? {}).length === 0;
 }
 
-/** The least share of a node that is left, over cores and memory. */
+/** The least free share of a node over cpu and memory. */
 function shareOf(left: Resources, { allocatable }: NodeView): number {
   const share = (name: string): number =>
     quantityOf(left, name).milliValue() / Math.max(1, quantityOf(allocatable, name).milliValue());

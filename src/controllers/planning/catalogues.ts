@@ -8,15 +8,15 @@ import { isManaged } from '../world/managed.ts';
 import { poolInstanceTypes } from '../world/nodeClassOfPool.ts';
 import type { World } from '../world/world.ts';
 
-/** What was reported of a pool as it is: the same failure is logged once, not with every pass. */
+/** Reported failures by pool object: the same failure is logged once, not in every pass. */
 const reported = new WeakMap<NodePool, string>();
 
 /** A pool and its instance types. */
 export type Catalogue = Pick<PoolOffer, 'pool' | 'instanceTypes'>;
 
 /**
- * Our pools that `includes` takes, the preferred first, with their instance types. A pool whose types cannot be listed
- * is left out; one without any instance type is not.
+ * Managed pools accepted by `includes`, in order of preference, with their instance types. A pool whose types cannot be
+ * listed is left out; one without any types is kept.
  */
 export async function catalogues(
   { informers, log }: Pick<World, 'informers' | 'log'>,

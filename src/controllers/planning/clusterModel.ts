@@ -15,20 +15,17 @@ export interface ClusterModelOptions {
   readonly informers: Pick<ClusterInformers, 'csiNodes' | 'namespaces'>;
 }
 
-/** What the cluster state does not contain. */
+/** Input that is not part of the cluster state. */
 export interface ClusterModelInput extends Pick<Snapshot, 'volumes' | 'defaultSpread' | 'quotas'> {
   readonly snapshot: ClusterSnapshot;
-  /** Pods that have a place on a node, by the name of its view. */
+  /** Pods with a place on a node, by view name. */
   readonly promised: ReadonlyMap<string, readonly Pod[]>;
   readonly offers: readonly PoolOffer[];
-  /** Requests that namespaces give to daemons of which no pod has been seen. */
+  /** Default requests of namespaces, for DaemonSets without a known pod. */
   readonly defaultRequests: DefaultRequests;
 }
 
-/**
- * The solver's model of the cluster, carried forward from pass to pass: what is the same in the picture is not looked at
- * again.
- */
+/** The solver's model of the cluster, carried from pass to pass: unchanged objects are not compiled again. */
 export class ClusterModel {
   private readonly options: ClusterModelOptions;
   private readonly daemons = new Daemons();
@@ -40,7 +37,7 @@ export class ClusterModel {
     this.options = options;
   }
 
-  /** The cluster as the solver reads it; parts that are as before are the same objects. */
+  /** The cluster in the solver's form; unchanged parts are the same objects. */
   snapshot(input: ClusterModelInput): Snapshot {
     const { cluster, informers } = this.options;
     const { csiNodes } = informers;
@@ -65,7 +62,7 @@ export class ClusterModel {
     return freeOn(view, this.daemons.of(this.options.cluster, defaults));
   }
 
-  /** The model of that snapshot, which may be an older one than the last. */
+  /** The model of that snapshot, which need not be the latest one. */
   advance(snapshot: Snapshot): Model {
     if (this.model === undefined) this.model = Model.of(snapshot);
     else this.model.advance(snapshot);
@@ -73,7 +70,7 @@ export class ClusterModel {
   }
 }
 
-/** Labels by namespace; the same map as long as no label changes. */
+/** Labels by namespace; the same map until some label changes. */
 class KnownNamespaces {
   private labels: NamespaceLabels = new Map();
   private texts: ReadonlyMap<string, string> = new Map();

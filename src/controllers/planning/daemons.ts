@@ -9,14 +9,14 @@ interface Known {
   readonly daemonSet: DaemonSet;
   readonly newest: Pod | undefined;
   readonly defaults: Readonly<Record<string, string>> | undefined;
-  /** Everything about the pod that a plan depends on. */
+  /** Key of everything in the pod that affects a plan. */
   readonly text: string;
   readonly pod: Pod;
 }
 
 /**
- * One pod per DaemonSet: the newest that it has, or else what its template says, free to go to any node. A new daemon pod
- * that asks for the same as the one before is not a new daemon: the list and its pods stay the same objects.
+ * One pod per DaemonSet: its newest one, otherwise one from its template, without its binding to a node. If a new
+ * daemon pod has the same requests as before, the list and its pods stay the same objects.
  */
 export class Daemons {
   private known = new Map<string, Known>();
@@ -45,13 +45,13 @@ export class Daemons {
   }
 }
 
-/** The namespaces of DaemonSets of which no pod has been seen. */
+/** The namespaces of DaemonSets without a known pod. */
 export function unseenDaemonNamespaces(cluster: Cluster): ReadonlySet<string> {
   const unseen = cluster.snapshot().daemonSets.filter((daemonSet) => !cluster.newestDaemonPod(daemonSet));
   return new Set(unseen.map(({ metadata }) => metadata.namespace ?? ''));
 }
 
-/** The name of the DaemonSet that a pod made here, or one of its real pods, belongs to. */
+/** Name of the DaemonSet of a pod made here, or of a real daemon pod. */
 export function daemonSetName({ metadata }: Pod): string {
   const owner = metadata.ownerReferences?.find(({ kind }) => kind === 'DaemonSet');
   return `${metadata.namespace ?? ''}/${owner?.name ?? metadata.name}`;
@@ -65,7 +65,7 @@ function demandText(pod: Pod): string {
 function daemonPod(daemonSet: DaemonSet, newest: Pod | undefined, defaults: Known['defaults']): Pod {
   const template = templatePod(daemonSet, defaults);
   if (newest === undefined) return template;
-  // A real daemon pod is pinned to its node by an affinity of its own.
+  // A real daemon pod is bound to its node by an added affinity; remove it.
   const { affinity: _pinned, nodeName: _bound, ...spec } = newest.spec ?? { containers: [] };
   return { ...newest, spec: { ...spec, ...(template.spec?.affinity && { affinity: template.spec.affinity }) } };
 }

@@ -1,7 +1,4 @@
-/**
- * Spread for pods that have no constraints of their own, as kube-scheduler has it by default, with the selector that
- * kube-scheduler would deduce.
- */
+/** kube-scheduler's default spread for pods without constraints, with the selector that kube-scheduler would derive. */
 import type { LabelSelector, LabelSelectorRequirement } from 'kubernetes-types/meta/v1.js';
 import type { TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
 import {
@@ -33,7 +30,7 @@ export class DefaultSpread {
     this.statefulSets = informers.of(Kinds.StatefulSet);
   }
 
-  /** For one pass: pods of one workload ask the same question, which is answered once. */
+  /** Caches per pass: pods of one workload have the same answer. */
   forPass(): NonNullable<Problem['defaultSpread']> {
     let services: Map<string, Service[]> | undefined;
     const known = new Map<string, LabelSelector | undefined>();

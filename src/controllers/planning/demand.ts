@@ -17,16 +17,16 @@ import type { KnownVolumes } from './podVolumes.ts';
 
 /** The pods that need room. */
 export interface Demand {
-  /** Pods that no plan has a place for. */
+  /** Pods without a place in any plan. */
   readonly waiting: readonly Pod[];
-  /** Pods that have a place on a node that is on its way, or up since lately, by the name of the node's view. */
+  /** Pods with a place on a node that is launching or came up recently, by view name. */
   readonly promised: ReadonlyMap<string, readonly Pod[]>;
   readonly ignored: readonly { readonly pod: Pod; readonly objection: PodObjection }[];
-  /** Of pods with disks, waiting or running, by `podKey`; resolved when asked for. */
+  /** For pods with disks, waiting or running, by `podKey`; resolved on access. */
   readonly volumes: Pick<ReadonlyMap<string, PodVolumes>, 'get'>;
 }
 
-/** Pods that the scheduler found no node for, movable pods of nodes that are being deleted, and `virtual` ones of buffers. */
+/** Pods that the scheduler could not place, movable pods of nodes being deleted, and `virtual` pods of buffers. */
 export function currentDemand(
   world: World,
   snapshot: ClusterSnapshot,
@@ -70,8 +70,8 @@ function volumesOf(key: string, cluster: World['cluster'], disks: KnownVolumes):
 }
 
 /**
- * A node that is up may have been taken by other pods than those it was created for: a pod that has no room on it any more
- * need not wait until its place ends.
+ * Other pods may have taken the room on a node that is up: a pod that no longer fits need not wait until its place
+ * expires.
  */
 function stillPromised(
   view: NodeView,
@@ -91,12 +91,12 @@ function stillPromised(
   return { kept, outrun };
 }
 
-/** In an order of their own, so that the same places make the same node. */
+/** In a fixed order, so that the same places give the same node. */
 function placedPods(places: readonly Place[]): readonly Pod[] {
   return places.map(({ pod }) => pod).sort((left, right) => (podKey(left) < podKey(right) ? -1 : 1));
 }
 
-/** Pods of nodes that are being deleted, except those that cannot leave yet. */
+/** Pods of nodes being deleted, except those that cannot leave yet. */
 function homelessPods({ informers }: World, snapshot: ClusterSnapshot, now: number): readonly Pod[] {
   const budgets = new PodBudgets(informers.disruptionBudgets.store.list());
   return snapshot.nodes

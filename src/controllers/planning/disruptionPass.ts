@@ -15,7 +15,7 @@ export interface DisruptionPassOptions {
   readonly cluster: Pick<Cluster, 'isNominated'>;
   readonly podBudgets: Iterable<PodDisruptionBudget>;
   readonly settings: DisruptionSettings;
-  /** A command is under way for the node of this claim. */
+  /** A command for this claim's node is in progress. */
   readonly isQueued: (claim: string) => boolean;
   readonly failedUntil: Pass['failedUntil'];
   readonly pausedUntil: Pass['pausedUntil'];
@@ -26,7 +26,7 @@ export interface DisruptionPassOptions {
 const SEARCH_ROUNDS = 20;
 const NO_POOLS: readonly PoolOffer[] = [];
 
-/** A pass over the cluster at that moment, and the nodes that are no candidates in it. */
+/** A pass over the cluster at that moment, and the nodes that are not candidates in it. */
 export function disruptionPass(
   moment: Moment,
   options: DisruptionPassOptions,
@@ -69,7 +69,7 @@ export function disruptionPass(
 
 class WhatIfs {
   private readonly moment: Moment;
-  /** Nodes that pods of candidates must not go to: not there yet, or not to be touched for a while. */
+  /** Nodes to which candidates' pods must not move: not ready yet, or protected for a while. */
   private readonly unready: ReadonlySet<string>;
   private readonly unsettled: ReadonlySet<string>;
   private readonly baseline: Solution;
@@ -110,7 +110,7 @@ class WhatIfs {
     );
   }
 
-  /** Pods that wait, and will take room on nodes that the candidates' pods may go to. */
+  /** Waiting pods, which use room on nodes to which candidates' pods may move. */
   private contending(closed: ReadonlySet<string>) {
     const placed = this.baseline.onExisting.filter(({ node }) => !closed.has(node)).flatMap(({ pods }) => pods);
     if (placed.length === 0) return [];

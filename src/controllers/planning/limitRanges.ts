@@ -1,6 +1,6 @@
 /**
- * Default container requests of a namespace's LimitRanges. Used for pods that do not exist yet, to which admission has
- * therefore not added the defaults.
+ * Default container requests from the LimitRanges of a namespace. Used for pods that do not exist yet, to which
+ * admission has not added the defaults.
  */
 import type { LimitRange, Pod } from '../../api/kinds.ts';
 import type { ReadonlyStore } from '../../kube/store.ts';
@@ -15,7 +15,7 @@ export function byNamespaceIndex({ metadata }: LimitRange): string[] {
   return [metadata.namespace ?? ''];
 }
 
-/** `ranges` is indexed by `byNamespaceIndex`. It is empty where reading LimitRanges is forbidden. */
+/** `ranges` is indexed by `byNamespaceIndex`. Empty where reading LimitRanges is forbidden. */
 export function defaultRequests(
   namespaces: ReadonlySet<string>,
   ranges: Pick<ReadonlyStore<LimitRange>, 'byIndex'>,
@@ -23,7 +23,10 @@ export function defaultRequests(
   return new Map([...namespaces].map((namespace) => [namespace, requestsOf(ranges.byIndex(BY_NAMESPACE, namespace))]));
 }
 
-/** The first that names a resource counts, as in admission; the API server has filled in what follows from limits. */
+/**
+ * The first range that names a resource is used, as in admission; the API server has already derived requests from
+ * limits.
+ */
 function requestsOf(ranges: readonly LimitRange[]): Record<string, string> {
   const items = ranges.flatMap(({ spec }) => spec?.limits ?? []).filter(({ type }) => type === 'Container');
   return Object.assign({}, ...items.map(({ defaultRequest = {} }) => defaultRequest).toReversed()) as Record<
@@ -32,7 +35,7 @@ function requestsOf(ranges: readonly LimitRange[]): Record<string, string> {
   >;
 }
 
-/** Limits stand in for requests that are not given; what neither names, the namespace may. */
+/** A missing request defaults to the limit, then to the namespace's default. */
 export function withRequests(container: Container, defaults: Readonly<Record<string, string>> = {}): Container {
   const { resources } = container;
   return {

@@ -12,12 +12,12 @@ import { Quantity } from '../../units/quantity.ts';
 import { addResources, maxResources, subtractResources, type Resources } from '../../units/resources.ts';
 import { daemonSetName } from './daemons.ts';
 
-/** What a pass knows about nodes beside the cluster state. */
+/** Input about nodes that is not part of the cluster state. */
 export interface NodeRoomSources {
-  /** Pods that have a place on a node, by the name of its view. */
+  /** Pods with a place on a node, by view name. */
   readonly promised: ReadonlyMap<string, readonly Pod[]>;
   readonly daemons: readonly Pod[];
-  /** By the name of the node. */
+  /** By node name. */
   readonly csiNode: (name: string) => CSINode | undefined;
 }
 
@@ -30,8 +30,8 @@ interface Known {
 const NO_PODS: readonly Pod[] = [];
 
 /**
- * The room that nodes have left for pods. A node whose view, promised pods and attach limits are as before is the same
- * object as before, and a list of the same nodes the same list, so that a model can be carried forward cheaply.
+ * Free room of nodes for pods. A node with unchanged view, planned pods and attach limits gives the same object as
+ * before, and an unchanged list the same list, so that a model can be carried forward cheaply.
  */
 export class NodeRooms {
   private known = new WeakMap<NodeView, Known>();
@@ -60,7 +60,7 @@ export class NodeRooms {
   }
 }
 
-/** What the node has left beside the pods that run on it and the daemons that will. */
+/** Free resources of the node after running pods and expected daemons. */
 export function freeOn(view: NodeView, daemons: readonly Pod[]): Resources {
   return existingNode(view, NO_PODS, daemons, undefined).free;
 }
@@ -96,7 +96,7 @@ function existingNode(
 function expectedDaemons({ name, labels, taints }: NodeView, daemons: readonly Pod[]): readonly Pod[] {
   if (daemons.length === 0) return daemons;
   const node = Requirements.fromLabels({ [Labels.hostname]: name, [NODE_NAME_FIELD]: name, ...labels });
-  // A preference keeps no daemon away, and one of several required terms is enough.
+  // Preferences exclude no daemon, and one of several required terms suffices.
   const hard = taints.filter(({ effect }) => effect !== 'PreferNoSchedule');
   return daemons.filter(
     (pod) =>
@@ -106,8 +106,8 @@ function expectedDaemons({ name, labels, taints }: NodeView, daemons: readonly P
 }
 
 /**
- * What daemons will still take from the node: each less what its own pod takes there already. A pod of a daemon that no
- * longer belongs there leaves no room for others.
+ * Requests that daemons will add on the node: each minus what its own pod already uses there. A running pod of a daemon
+ * that no longer belongs there frees nothing.
  */
 function missingRequests(running: ReadonlyMap<string, readonly Pod[]>, expected: readonly Pod[]): Resources {
   const missing = expected.map((pod) => {
@@ -122,7 +122,7 @@ function positive(resources: Resources): Resources {
   return maxResources(resources, zero);
 }
 
-/** By the name of the DaemonSet. */
+/** By DaemonSet name. */
 function runningDaemons({ pods }: NodeView): Map<string, Pod[]> {
   const running = new Map<string, Pod[]>();
   for (const pod of pods) {

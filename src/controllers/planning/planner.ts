@@ -18,11 +18,11 @@ import { KnownVolumes } from './podVolumes.ts';
 import { isUsable, unlaunchedNodes, usageAtMost } from './poolUse.ts';
 
 export interface PlannerOptions {
-  /** Present when capacity buffers are honoured. */
+  /** Set when capacity buffers are enabled. */
   readonly buffers?: CapacityBuffers;
-  /** Present when pods without spread constraints are spread all the same. */
+  /** Set when pods without spread constraints are spread by default. */
   readonly defaultSpread?: DefaultSpread;
-  /** How preferences and minValues are taken, and what counts beside prices. */
+  /** Policies for preferences and minValues, and costs in addition to prices. */
   readonly policies?: Pick<
     SolveOptions,
     'preferencePolicy' | 'minValuesPolicy' | 'nodeOverheadCost' | 'maxPodsSharePerNode'
@@ -31,25 +31,24 @@ export interface PlannerOptions {
 
 const NO_SPAN = noTracer.begin('');
 
-/** The cluster at one moment, ready to be asked about. Nothing in it grows old: later events make another moment. */
+/** The cluster at one moment, ready for questions. It does not change: later events give another moment. */
 export interface Moment {
   readonly now: number;
   readonly snapshot: ClusterSnapshot;
   readonly demand: Demand;
-  /** The pools that were asked for, with their instance types; the preferred first. */
+  /** The requested pools with their instance types, in order of preference. */
   readonly catalogues: readonly Catalogue[];
-  /** What is offered to pods: the usable pools among them. */
+  /** The usable pools among them, as offered to pods. */
   readonly offers: readonly PoolOffer[];
   /**
-   * Asks about this moment, also when the model has been carried forward meanwhile. With `pools`: as if the pools had
-   * these specs.
+   * Asks about this moment, even after the model was carried forward. With `pools`: as if the pools had these specs.
    */
   ask(overlay: Overlay, options?: SolveOptions, pools?: readonly PoolOffer[]): Solution;
 }
 
 /**
- * What every loop that plans asks: one model of the cluster, carried forward from moment to moment. Two loops that take
- * turns share it; going from the moment of one to that of the other costs what changed between them.
+ * Entry point for all loops that plan: one model of the cluster, carried from moment to moment. Loops share it;
+ * switching between their moments costs time in proportion to the changes between them.
  */
 export class Planner {
   readonly options: PlannerOptions;
@@ -70,8 +69,8 @@ export class Planner {
   }
 
   /**
-   * `includes` chooses the pools whose instance types the caller wants; nodes are planned for usable ones only. What
-   * reading the moment and asking about it takes becomes parts of the span.
+   * `includes` chooses the pools whose instance types the caller needs; nodes are planned only for usable ones. Reading
+   * the moment and asking about it are recorded as parts of the span.
    */
   async moment(
     cloud: CloudProvider,
@@ -86,7 +85,7 @@ export class Planner {
       (all) => ({ pools: all.length }),
     );
     const reading = span.child('snapshot');
-    // From here on nothing is awaited: neither the snapshot nor usage can grow old.
+    // No await from here on, so that snapshot and usage belong together.
     const snapshot = cluster.snapshot();
     const demand = currentDemand(this.world, snapshot, this.options.buffers?.pods() ?? [], this.disks);
     const unlaunched = unlaunchedNodes(snapshot.nodes);
@@ -94,7 +93,7 @@ export class Planner {
     const quotas = cloud.quotas?.([...unlaunched.values()].flat().flatMap(({ claim }) => claim ?? []));
     reading.end({ nodes: snapshot.nodes.length, waiting: demand.waiting.length });
     let compiled: Snapshot | undefined;
-    // Many questions with the same pools are about one snapshot: the model is carried to it once.
+    // Many questions with the same pools use one snapshot: the model is carried to it once.
     let other: { readonly pools: readonly PoolOffer[]; readonly snapshot: Snapshot } | undefined;
     const compile = (): Snapshot =>
       this.model.snapshot({
@@ -122,7 +121,7 @@ export class Planner {
     };
   }
 
-  /** What the node has left beside the pods that run on it and the daemons that will. */
+  /** Free resources of the node after running pods and expected daemons. */
   freeOn(view: NodeView): Resources {
     const { cluster, informers } = this.world;
     return this.model.freeOn(view, defaultRequests(unseenDaemonNamespaces(cluster), informers.limitRanges.store));

@@ -4,7 +4,7 @@ import { refuseMatchFields, validateRequirement } from '../../api/requirementVal
 import type { FieldError } from '../../api/schema/fieldError.ts';
 import type { PodObjection } from '../../ledger/objection.ts';
 
-/** Why no node is planned for a pod, found before any node is looked at; undefined when nothing is wrong. */
+/** Why no node is planned for a pod, before any node is considered; undefined when nothing is wrong. */
 export function podObjection(pod: Pod): PodObjection | undefined {
   if (refusesOurNodes(pod)) return { kind: 'opted-out', label: Labels.nodePool };
   const { nodeSelector, affinity } = pod.spec ?? {};
@@ -24,7 +24,7 @@ export function podObjection(pod: Pod): PodObjection | undefined {
   return errors.length === 0 ? undefined : { kind: 'invalid', errors };
 }
 
-/** The documented way for a pod to stay off nodes of NodePools; a preference for it counts as well. */
+/** The documented way to keep a pod off nodes of NodePools; a preference counts as well. */
 function refusesOurNodes(pod: Pod): boolean {
   const affinity = pod.spec?.affinity?.nodeAffinity;
   const required = affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];

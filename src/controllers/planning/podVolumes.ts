@@ -1,6 +1,5 @@
 /**
- * What the disks of pods ask of their nodes: the places that they allow and what counts against attach limits, or why the
- * pod cannot run as it is.
+ * Effect of a pod's disks on its nodes: the allowed topology and the use of attach limits, or why the pod cannot run.
  */
 import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../api/kinds.ts';
 import { Labels, normalizeLabelKey } from '../../api/labels.ts';
@@ -25,13 +24,13 @@ interface OneVolume {
 }
 
 const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed';
-/** Names of drivers from before they moved out of Kubernetes. */
+/** Driver names of in-tree volume plugins. */
 const MOVED_DRIVERS: Readonly<Record<string, string>> = {
   'kubernetes.io/azure-disk': 'disk.csi.azure.com',
   'kubernetes.io/azure-file': 'file.csi.azure.com',
 };
 
-/** Resolves the disks of a pod once, and again only when a claim, volume or class of it has changed. */
+/** Resolves the disks of a pod once, and again only when one of its claims, volumes or classes has changed. */
 export class KnownVolumes {
   private readonly stores: VolumeStores;
   private readonly known = new WeakMap<
@@ -56,7 +55,7 @@ export class KnownVolumes {
   }
 }
 
-/** The objects that decide what the claim asks for. */
+/** The objects that determine the claim's constraints. */
 function sourcesOf(name: string, namespace: string, { claims, volumes, classes }: VolumeStores): readonly unknown[] {
   const claim = claims.get({ name, namespace });
   const { volumeName, storageClassName } = claim?.spec ?? {};
@@ -94,7 +93,7 @@ export function resolvePodVolumes(pod: Pod, stores: VolumeStores): ResolvedVolum
   };
 }
 
-/** The problem when the claim cannot be used. */
+/** The problem, if the claim cannot be used. */
 function resolveClaim(claim: PersistentVolumeClaim, stores: VolumeStores): OneVolume | ClaimProblem {
   const { metadata, spec, status } = claim;
   if (metadata.deletionTimestamp) return { problem: 'deleting' };
@@ -123,7 +122,7 @@ function resolveBound(claim: PersistentVolumeClaim, name: string, { volumes }: V
   const alternatives = (nodeAffinity?.required?.nodeSelectorTerms ?? []).map(({ matchExpressions = [] }) =>
     Requirements.of(
       ...matchExpressions
-        // A local disk belongs to one node; when that is gone, the pod must not wait for its name.
+        // A local disk belongs to one node; when that node is gone, the pod must not wait for its name.
         .filter(({ key }) => !(pinned && normalizeLabelKey(key) === Labels.hostname))
         .map((expression) => Requirement.fromItem(expression as RequirementItem)),
     ),

@@ -5,7 +5,7 @@ import type { InstanceType } from '../../cloud/instanceType.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
 import { addResources, maxResources, subtractResources, type Resources } from '../../units/resources.ts';
 
-/** A NodePool that nodes may be created for: dynamic, ready, not being deleted. */
+/** A NodePool for which nodes may be created: dynamic, ready, not being deleted. */
 export function isUsable(pool: NodePool): boolean {
   const ready = pool.status?.conditions?.some(({ type, status }) => type === READY && status === 'True') ?? false;
   return ready && pool.spec.replicas === undefined && pool.metadata.deletionTimestamp === undefined;
@@ -25,8 +25,8 @@ export function unlaunchedNodes(views: readonly NodeView[]): ReadonlyMap<string,
 }
 
 /**
- * What the pool uses, with nodes that have not launched counted as the largest that they may become: a limit must hold
- * whatever the cloud chooses.
+ * Usage of the pool, with unlaunched nodes counted at their largest possible type: a limit must hold whatever the cloud
+ * chooses.
  */
 export function usageAtMost(
   used: Resources,

@@ -9,27 +9,27 @@ import type { UnplacedReason } from '../../solver/reasons.ts';
 import type { World } from '../world/world.ts';
 import * as publish from './events.ts';
 
-/** Reasons that one pass logs; the ledger has the rest. */
+/** Reasons logged per pass; the ledger has all. */
 const MAX_LOGGED_REASONS = 20;
-/** Passes after which the ledger is told again of pods that are still refused. */
+/** Passes after which a continuing refusal is recorded again. */
 const TOLD_AGAIN = 12;
 
-/** Reports what a pass decided: a record for the ledger, events for the pods, lines for the log. */
+/** Reports the decisions of a pass: ledger records, pod events and log lines. */
 export class Announcer {
   private readonly world: Pick<World, 'ledger' | 'events' | 'log'>;
-  /** What the last pass logged: a reason is logged when it is new, not every ten seconds. */
+  /** Reasons logged by the last pass: a reason is logged when it is new, not every ten seconds. */
   private logged: ReadonlySet<string> = new Set();
-  /** Refusals and objections of the last pass, and for how many passes they have stood as they are. */
+  /** Refusals and objections of the last pass, with the number of passes in which they did not change. */
   private standing = new Map<string, number>();
   private stillStanding = new Map<string, number>();
-  /** How many pods the last pass planned for, and how many it had no place for. */
+  /** How many pods the last pass planned, and how many it could not place. */
   private found = '';
 
   constructor(world: Pick<World, 'ledger' | 'events' | 'log'>) {
     this.world = world;
   }
 
-  /** A pass that changes nothing and finds what the one before it found is no decision. */
+  /** A pass without changes and with the same result as the previous one is not recorded. */
   plan(record: Omit<PlanRecord, 'kind'>): void {
     const { pods, plannedNodes, onExistingNodes, unplaced } = record;
     const found = `${pods} ${unplaced}`;
@@ -94,9 +94,9 @@ export class Announcer {
     this.stillStanding = new Map();
   }
 
-  /** What was said in the pass before is said again only after a while. */
+  /** A repeated refusal is recorded again only after a while. */
   private isNews(pods: string, reason: object): boolean {
-    // That nodes came and went changes nothing about it.
+    // Ignore counts of nodes, which change all the time.
     const key = `${pods} ${JSON.stringify({ ...reason, nodes: [] })}`;
     const passes = ((this.standing.get(key) ?? -1) + 1) % TOLD_AGAIN;
     this.stillStanding.set(key, passes);

@@ -6,7 +6,7 @@ import { strictPodRequirements } from '../../constraints/podRequirements.ts';
 import type { PodVolumes } from '../../constraints/volumes.ts';
 import type { Gauge, MetricsRegistry } from '../../kube/metrics.ts';
 
-/** Numbers about the pods that wait. Those of a pass stand until the next one. */
+/** Metrics about waiting pods. Values of a pass remain until the next one. */
 export class Backlog {
   private readonly random: Random;
   private readonly queueDepth: Gauge;
@@ -20,7 +20,7 @@ export class Backlog {
       help: 'Pods that the last pass left without a node.',
       labels: ['controller', 'scheduling_id'],
     });
-    // A pass is one step here and never seen half done; the name is kept for dashboards.
+    // A pass is one step here, so this is always complete; the name is kept for dashboards.
     metrics.gauge({
       name: 'karpenter_scheduler_unfinished_work_seconds',
       help: 'Seconds since the pass under way began.',
@@ -45,7 +45,7 @@ export class Backlog {
   }
 }
 
-/** How many pods can go to which zone only, to several (`flexible`) or to no zone at all (`none`). */
+/** Number of pods that can run in only one zone, in several (`flexible`) or in none (`none`). */
 export function effectiveZones(
   pods: readonly Pod[],
   volumes: Pick<ReadonlyMap<string, PodVolumes>, 'get'>,

@@ -9,9 +9,9 @@ export interface BatcherOptions {
 }
 
 /**
- * Gathers triggers into one pass: `wait` resolves once a window with at least one trigger has closed. Only an element
- * that is new to the window extends it. Repeated triggers and reminders from earlier windows do not: a backlog must not
- * keep the newest pods waiting.
+ * Collects triggers into one pass: `wait` resolves once a window with at least one trigger has closed. Only elements
+ * new to the window extend it. Repeated triggers and reminders from earlier windows do not, so that a backlog does not
+ * delay the newest pods.
  */
 export class Batcher {
   private readonly options: BatcherOptions;
@@ -28,12 +28,12 @@ export class Batcher {
     this.wake?.();
   }
 
-  /** Asks for a pass without holding an open window any longer. */
+  /** Requests a pass without extending an open window. */
   remind(element: string): void {
     if (this.seen.size === 0) this.trigger(element);
   }
 
-  /** Gives the moment at which the window opened. Rejects when `signal` aborts first. */
+  /** Returns the time at which the window opened. Rejects when `signal` aborts first. */
   async wait(signal: AbortSignal): Promise<number> {
     const { clock, idle, max } = this.options;
     if (this.seen.size === 0) await this.next(signal);
@@ -61,7 +61,7 @@ export class Batcher {
     });
   }
 
-  /** True when a new trigger came within `milliseconds`. */
+  /** True when a new trigger arrives within `milliseconds`. */
   private async nextWithin(milliseconds: number, signal: AbortSignal): Promise<boolean> {
     const quiet = new AbortController();
     const cancel = this.options.clock.after(milliseconds, () => quiet.abort());

@@ -32,25 +32,25 @@ import { nodeClaimDraft } from '../claims/nodeClaimDraft.ts';
 import { isUsable } from '../planning/poolUse.ts';
 
 export interface ProvisionerOptions {
-  /** What brings about a pass. */
+  /** Triggers passes. */
   readonly batcher: Batcher;
-  /** How long pods stay nominated to a node that has come up for them, in milliseconds. */
+  /** Milliseconds for which pods stay nominated to a node that has come up for them. */
   readonly nominationPeriod: number;
   /** Shared with the other loops that plan. */
   readonly planner: Planner;
-  /** Buys spare nodes where a scheduler that is not told the plan would leave pods waiting. */
+  /** Buys spare nodes where a scheduler without hints would leave pods waiting. */
   readonly keepsSlack?: boolean;
-  /** Prefers plans that a scheduler can be told whole. */
+  /** Prefers plans for which all hints can be written. */
   readonly tellsScheduler?: boolean;
 }
 
 const CONTROLLER = { controller: 'provisioner' };
-/** How often a pending pod is planned for again. */
+/** How often a pending pod is planned again. */
 const RETRIGGER = 10_000;
-/** When pods are looked at again that may yet find room, in milliseconds. */
+/** Milliseconds after which pods that may still find room are checked again. */
 const LOOK_AGAIN = 1_000;
 
-/** Turns pods that the scheduler cannot place into NodeClaims, one plan per batch. */
+/** Plans pods that the scheduler could not place, one plan per batch, and creates NodeClaims. */
 export function provisionerControllers(world: World, options: ProvisionerOptions): readonly Controller[] {
   const { clock, cluster, informers, podTimes } = world;
   const { batcher } = options;
@@ -92,7 +92,7 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
       name: 'provisioner.trigger.nodepool',
       concurrency: 1,
       watches: [watch(informers.nodePools, (event) => (becameUsable(event) ? [event.object.metadata.name] : []))],
-      // Pending pods are planned for at once when a pool becomes usable.
+      // When a pool becomes usable, pending pods are planned at once.
       reconcile: async (name) => {
         if (world.cluster.snapshot().pendingPods.length > 0) batcher.trigger(name);
       },
@@ -139,7 +139,7 @@ class Provisioner {
     this.secondLook = new SecondLook(world.cluster.places);
   }
 
-  /** False when nodes were planned that need not be bought yet. */
+  /** False when planned nodes need not be bought yet. */
   async pass(signal: AbortSignal, span: Span): Promise<boolean> {
     const { cloud, clock, events } = this.world;
     const closed = clock.monotonic();
@@ -148,14 +148,14 @@ class Provisioner {
     for (const { pool, instanceTypes } of catalogues) {
       if (instanceTypes.length === 0) publish.noCompatibleInstanceTypes(events, pool);
     }
-    // From here on nothing is awaited until the solution stands: the moment cannot grow old.
+    // No await from here until the solution is done, so that the moment stays current.
     const start = clock.monotonic();
     this.announceIgnored(demand);
     const { waiting } = demand;
     if (waiting.length === 0) return true;
     const solving = clock.monotonic();
     const { solution, isOver } = this.solutionFor(moment, waiting);
-    // Both the whole pass and the planning in it, as Karpenter does.
+    // Measures both the whole pass and the planning in it, as Karpenter does.
     for (const since of [solving, start]) {
       this.metrics.schedulingDuration.observe(CONTROLLER, (clock.monotonic() - since) / 1000);
     }
@@ -169,7 +169,7 @@ class Provisioner {
     );
     for (const { metadata } of waiting) this.observeDecision(metadata.uid ?? '');
     this.observePlan(demand, solution, podOf);
-    // All of it waits for a second look: there is nothing to say yet.
+    // Everything waits for a second look: nothing to report yet.
     if (!isOver && bought.length + solution.onExisting.length + solution.unplaced.length === 0) return false;
     this.announcer.plan({
       pods: waiting.length,
@@ -204,7 +204,7 @@ class Provisioner {
     return this.secondLook.at(followablePlan(cheapest, waiting, ask), podsByKey(waiting), moment.now);
   }
 
-  /** Planned as if no node that is there had room: the scheduler may have filled it with others. */
+  /** Plans as if no existing node had room: the scheduler may have filled them with other pods. */
   private spareFor(moment: Moment, { plannedNodes }: Solution, podOf: PodOf): readonly PlannedNode[] {
     const pods = plannedNodes.flatMap((node) => node.pods.map(podOf)).filter((pod) => !isVirtual(pod));
     const closedNodes = new Set(moment.snapshot.nodes.map(({ name }) => name));
@@ -283,7 +283,7 @@ class Provisioner {
   }
 }
 
-/** The waiting pod that a solution names. */
+/** The waiting pod for a key in a solution. */
 type PodOf = (key: string) => Pod;
 
 function podsByKey(waiting: readonly Pod[]): PodOf {

@@ -1,10 +1,9 @@
 /**
- * Some plans cannot be told to the scheduler whole. Of pods that must spread evenly, it counts those that are nominated to
- * a node as if they ran there, and so finds none of them allowed on a node that several are nominated to: only one at a
- * time can be told such a node, and the room of the others is open to any pod. And it keeps no room from pods of a higher
- * priority: one of these that is tried before its own node is open takes the room of others. A plan with each of the former
- * on a node of its own, and with pods of different priorities on different nodes, which then open by priority, can be told
- * whole.
+ * Some plans cannot be hinted completely. The scheduler counts pods nominated to a node as running there, so of pods
+ * that must spread evenly, only one can be nominated to a node at a time; the room of the others stays open to any pod.
+ * And it reserves no room against pods of higher priority: such a pod, tried before its own node is open, takes the
+ * room of others. A plan with each spread pod on its own node, and with pods of different priorities on different nodes
+ * (which then open by priority), can be hinted completely.
  */
 import type { TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
 import type { Pod } from '../../api/kinds.ts';
@@ -14,10 +13,13 @@ import { podKey } from '../../pods/podKey.ts';
 import { podKind } from '../../pods/podKind.ts';
 import type { Solution, SolveOptions } from '../../solver/problem.ts';
 
-/** What such a plan may cost over the cheapest: less than the nodes that are bought when the scheduler goes its own way. */
+/**
+ * Maximum cost of such a plan relative to the cheapest: less than what the nodes bought after the scheduler's own
+ * choices would cost.
+ */
 const WORTH = 1.02;
 
-/** The solution, or one that the scheduler can be told whole, where there is one that costs little more. */
+/** The solution, or one that can be hinted completely, if that costs little more. */
 export function followablePlan(
   solution: Solution,
   pods: readonly Pod[],
@@ -31,7 +33,7 @@ export function followablePlan(
   return isComplete && apart.pricePerHour <= solution.pricePerHour * WORTH ? apart : solution;
 }
 
-/** Whether pods of different priorities are to share one of several planned nodes. */
+/** Whether a planned node (of several) has pods of different priorities. */
 function mixesPriorities({ plannedNodes }: Solution, pods: readonly Pod[]): boolean {
   const priorityOf = ({ spec }: Pod): number => spec?.priority ?? 0;
   const [first] = pods;
@@ -41,7 +43,7 @@ function mixesPriorities({ plannedNodes }: Solution, pods: readonly Pod[]): bool
   return plannedNodes.some(({ pods: own }) => new Set(own.map((key) => priorities.get(key))).size > 1);
 }
 
-/** Whether pods of one kind that must spread are to share a node. */
+/** Whether spread pods of one kind share a node. */
 function sharesNodes({ onExisting, plannedNodes }: Solution, pods: readonly Pod[]): boolean {
   const kinds = new Map(
     pods.flatMap((pod) => (spreadKey(pod) === undefined ? [] : [[podKey(pod), podKind(pod).kind] as const])),
@@ -53,7 +55,7 @@ function sharesNodes({ onExisting, plannedNodes }: Solution, pods: readonly Pod[
   });
 }
 
-/** The pod as if it had to spread over nodes as it has over other domains. */
+/** The pod with its spread over other domains also applied to hostnames. */
 function onNodesOfTheirOwn(pod: Pod): Pod {
   if (spreadKey(pod) === undefined || pod.spec === undefined) return pod;
   const { topologySpreadConstraints: own = [] } = pod.spec;

@@ -2,30 +2,30 @@ import type { Pod } from '../../api/kinds.ts';
 import type { LivePlaces } from '../../cluster/livePlaces.ts';
 import type { PlannedNode, Solution } from '../../solver/problem.ts';
 
-/** How long a pod is left without a new node because others are still being bound, in milliseconds. */
+/** Milliseconds for which a pod stays without a new node because others are still being bound. */
 const LONGEST = 10_000;
 
-/** What is to be bought now, and whether that is all that was planned. */
+/** What to buy now, and whether that is everything planned. */
 export interface Look {
   readonly solution: Solution;
   readonly isOver: boolean;
 }
 
 /**
- * A pod whose place another has taken need not get a new node at once: while other planned pods are still being bound,
- * places are exchanged, and the place of the one that took its room may fit it. What is left then is bought for in one
- * round instead of pod by pod.
+ * A pod whose place was taken by another does not get a new node at once: while other planned pods are still being
+ * bound, places are exchanged, and the place of the other pod may fit it. What remains is then bought in one round
+ * instead of pod by pod.
  */
 export class SecondLook {
   private readonly places: LivePlaces;
-  /** When a pod was first left without a node, by its UID; until it is bound, also when it finds another place meanwhile. */
+  /** By UID: when a pod first had no node, kept until it is bound, even if it finds another place in between. */
   private since: ReadonlyMap<string, { readonly pod: Pod; readonly at: number }> = new Map();
 
   constructor(places: LivePlaces) {
     this.places = places;
   }
 
-  /** The solution without the nodes that need not be bought yet. */
+  /** The solution without nodes that need not be bought yet. */
   at(solution: Solution, podOf: (key: string) => Pod, now: number): Look {
     const deferred = this.deferred(solution.plannedNodes, podOf, now);
     if (deferred.size === 0) return { solution, isOver: true };
@@ -33,7 +33,7 @@ export class SecondLook {
     return { solution: { ...solution, plannedNodes, pricePerHour: priceOf(plannedNodes) }, isOver: false };
   }
 
-  /** The nodes that are only for pods that have lost their places of late. */
+  /** Nodes only for pods that lost their places recently. */
   private deferred(nodes: readonly PlannedNode[], podOf: (key: string) => Pod, now: number): ReadonlySet<PlannedNode> {
     const late = nodes
       .map((node) => ({ node, pods: node.pods.map(podOf) }))
@@ -48,6 +48,6 @@ export class SecondLook {
   }
 }
 
-/** In dollars per hour, at the first alternative of each. */
+/** Dollars per hour at the first alternative of each node. */
 export const priceOf = (nodes: readonly PlannedNode[]): number =>
   nodes.reduce((sum, { alternatives }) => sum + (alternatives[0]?.pricePerHour ?? 0), 0);

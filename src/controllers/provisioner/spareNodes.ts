@@ -1,7 +1,7 @@
 /**
- * Spare nodes for a scheduler that is not told the plan. It fills the planned nodes by its own scores, and pods that come
- * late find them too full. Which pods those would be is estimated by filling the nodes as it does; nodes for them are
- * bought at once instead of in a second round. Pods on existing nodes and rules between pods are left out of account.
+ * Spare nodes for a scheduler without hints. It fills the planned nodes by its own scores, so that later pods may not
+ * fit. These pods are estimated by filling the nodes in the same way; nodes for them are bought at once instead of in a
+ * second round. Ignores pods on existing nodes and rules between pods.
  */
 import type { Pod } from '../../api/kinds.ts';
 import { WELL_KNOWN_LABELS } from '../../api/labels.ts';
@@ -20,9 +20,9 @@ import {
   type Resources,
 } from '../../units/resources.ts';
 
-/** The more nodes there are, the more the scheduler spreads pods: it is asked again with the spare ones. */
+/** More nodes make the scheduler spread pods more, so the estimate is repeated with the spare nodes included. */
 const TURNS = 3;
-/** Pods times nodes; larger plans get no spare nodes. */
+/** Limit on pods × nodes; larger plans get no spare nodes. */
 const MAX_PAIRS = 200_000;
 
 interface Room {
@@ -46,7 +46,7 @@ export function spareNodes(
     if (pods.length * nodes.length > MAX_PAIRS) return spare;
     const left = fillAsScheduler(queue, roomsOf(nodes, queue, offers));
     if (left.length === 0) return spare;
-    // A pool with limits has its room for pods that wait.
+    // A pool with limits keeps its room for waiting pods.
     const more = planFor(left).filter(({ pool }) => !hasLimits(offers, pool));
     if (more.length === 0) return spare;
     spare = [...spare, ...more.map((node) => ({ ...node, pods: [] }))];
@@ -64,7 +64,7 @@ function inQueueOrder(left: Pod, right: Pod): number {
 const hasLimits = (offers: readonly PoolOffer[], name: string): boolean =>
   offers.some(({ pool }) => pool.metadata.name === name && Object.keys(pool.spec.limits ?? {}).length > 0);
 
-/** The planned nodes as they join, with their daemons. */
+/** The planned nodes with their daemons, as they join. */
 function roomsOf(nodes: readonly PlannedNode[], pods: readonly Pod[], offers: readonly PoolOffer[]): Room[] {
   const requestsOf = new Map(pods.map((pod) => [podKey(pod), podRequests(pod)]));
   return nodes.flatMap(({ pool, requirements, alternatives, requests, pods: own }) => {
@@ -72,13 +72,13 @@ function roomsOf(nodes: readonly PlannedNode[], pods: readonly Pod[], offers: re
     const type = offer?.instanceTypes.find(({ name }) => name === alternatives[0]?.instanceType);
     if (type === undefined) return [];
     const asked = addResources(...own.map((key) => requestsOf.get(key) ?? {}));
-    // What a spare node was asked to hold is not known pod by pod, and its daemons are few.
+    // The planned pods of a spare node are not known one by one, and its daemons are few.
     const used = own.length === 0 ? {} : subtractResources(parseResources(requests), asked);
     return [{ pool, requirements: Requirements.fromItems(requirements), allocatable: type.allocatable, used }];
   });
 }
 
-/** The pods that find no room when each goes to the node that the scheduler rates best. */
+/** The pods that do not fit when each goes to the node with the scheduler's highest score. */
 function fillAsScheduler(queue: readonly Pod[], rooms: readonly Room[]): Pod[] {
   return queue.filter((pod) => {
     const asked = podRequests(pod);

@@ -17,7 +17,7 @@ import type { World } from '../world/world.ts';
 const INTERVAL = 60_000;
 const CONCURRENCY = 20;
 
-/** Deletes the nodes that a static NodePool has too many of, those with the lowest disruption cost first. */
+/** Deletes surplus nodes of a static NodePool, lowest disruption cost first. */
 export function staticDeprovisioningController(world: World): Controller {
   const { informers, cluster, cloud, clock, kube } = world;
   return reconciler({
@@ -51,7 +51,7 @@ export function staticDeprovisioningController(world: World): Controller {
   });
 }
 
-/** The nodes of the pool beyond as many as it is to have, in the order in which they go. */
+/** The pool's nodes beyond its replicas, in deletion order. */
 export function surplusOf(
   views: readonly NodeView[],
   pool: string,
@@ -64,7 +64,7 @@ export function surplusOf(
   return byDisruptionCost(active, now).slice(0, Math.max(0, active.length - replicas));
 }
 
-/** Not launched first, then empty, then with movable pods, and last those with do-not-disrupt pods. */
+/** Unlaunched nodes first, then empty ones, then those with movable pods, then those with do-not-disrupt pods. */
 function byDisruptionCost(views: readonly NodeView[], now: number): readonly NodeView[] {
   return views
     .map((view) => ({ view, cost: disruptionCost(view, now) }))
@@ -83,7 +83,7 @@ function disruptionCost(
   return { class: shielded ? 3 : 2, cost: cost * lifetimeLeft(claim, now) };
 }
 
-/** 1 for a node that is new or never expires, 0 for one that is about to. */
+/** 1 for a node that is new or never expires, 0 for one about to expire. */
 function lifetimeLeft(claim: NodeView['claim'], now: number): number {
   const { expireAfter } = claim?.spec ?? {};
   if (!expireAfter || expireAfter === 'Never') return 1;

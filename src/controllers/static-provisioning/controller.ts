@@ -19,12 +19,12 @@ const INTERVAL = 60_000;
 const LIMITED_INTERVAL = 30_000;
 const MOST_POOLS = 1_000;
 
-/** Creates the NodeClaims that a static NodePool lacks. */
+/** Creates missing NodeClaims of a static NodePool. */
 export function staticProvisioningController(world: World): Controller {
   const { informers, cluster, cloud, random } = world;
   const claims = new ClaimWriter(world);
   const retries = new LaunchRetries(world);
-  /** What was last said of a pool at its limit. */
+  /** The last record about a pool at its limit. */
   const held = new RecentMap<string, string>(MOST_POOLS);
   return reconciler({
     ...world,
@@ -51,7 +51,7 @@ export function staticProvisioningController(world: World): Controller {
       const usable = isManaged(pool.spec.template.spec.nodeClassRef, cloud);
       if (!usable || findCondition(pool, READY)?.status !== 'True') return undefined;
       const instances = cluster.snapshot().nodes.filter(({ nodePool, claim }) => nodePool === name && claim);
-      // A node that is about to be replaced counts until its replacement does.
+      // A node about to be replaced counts until its replacement exists.
       const missing = replicas - instances.filter(({ deleting }) => !deleting).length;
       if (missing <= 0) return { requeueAfter: INTERVAL };
       const limit = pool.spec.limits?.['nodes'];
@@ -85,7 +85,7 @@ export function staticProvisioningController(world: World): Controller {
     },
   });
 
-  /** A pool that stays at its limit is told once. */
+  /** Recorded once while a pool stays at its limit. */
   function note({ metadata, spec }: NodePool, missing: number, made: readonly string[]): void {
     const { replicas = 0, limits } = spec;
     const limit = made.length < missing && limits?.['nodes'] !== undefined ? String(limits['nodes']) : undefined;

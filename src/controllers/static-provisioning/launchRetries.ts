@@ -5,23 +5,23 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { backoffDelay } from '../../kube/runtime/backoff.ts';
 
-/** Milliseconds. What cannot be bought now can seldom be bought a moment later. */
+/** Milliseconds. Capacity that is missing now is rarely available a moment later. */
 const BACKOFF = { base: 1_000, max: 5 * 60_000, jitter: 0.1 };
 
 /**
- * When a static pool may try again. Its claims go as soon as the cloud has no capacity for them, and each that goes asks for
- * another: without a wait the pool would create and delete claims as fast as the API server takes them.
+ * When a static pool may try again. A claim is deleted as soon as the cloud has no capacity for it, and the pool then
+ * needs another: without a wait the pool would create and delete claims as fast as the API server allows.
  */
 export class LaunchRetries {
   private readonly ports: { readonly clock: Clock; readonly random: Random };
-  /** By pool, those whose latest claims had no instance. */
+  /** By pool: consecutive failures, for pools whose latest claims had no instance. */
   private readonly failures = new Map<string, { readonly count: number; readonly until: number }>();
 
   constructor(ports: { readonly clock: Clock; readonly random: Random }) {
     this.ports = ports;
   }
 
-  /** Claims that go together are one failure. */
+  /** Records a failed claim. Claims deleted together count as one failure. */
   gone(pool: string, claim: NodeClaim): void {
     if (isLaunched(claim)) return;
     const { clock, random } = this.ports;

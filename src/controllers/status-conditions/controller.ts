@@ -11,8 +11,8 @@ import { conditionChanged, finalized } from './events.ts';
 import { conditionMetrics, type ConditionMetricsOptions } from './metrics.ts';
 
 /**
- * Metrics of the conditions of a kind, with an event on the object and a duration of the previous state for each
- * transition. Conditions that exist when the process starts are no transitions.
+ * Metrics of the conditions of a kind; for each transition an event on the object and the duration of the previous
+ * state. Conditions that exist at process start are not transitions.
  */
 export function statusConditionsController<T extends KubeObject>(
   world: World,
@@ -23,7 +23,7 @@ export function statusConditionsController<T extends KubeObject>(
   const { events, clock } = world;
   const metrics = conditionMetrics(world.metrics, kind, options);
   const series = new SeriesKeeper();
-  /** By object: the end of the last one may come together with the end of the object. */
+  /** By object: its last finalizer may be removed in the same event as the object. */
   const finalizers = new Map<string, readonly string[]>();
 
   function observe(event: InformerEvent<T>): void {

@@ -3,9 +3,9 @@ import type { Counter, Gauge, Histogram, MetricsRegistry } from '../../kube/metr
 
 type Labels = Readonly<Record<string, string>>;
 
-/** One metric under its name for the kind, and where old dashboards need it under the name that all kinds shared. */
+/** A metric with the kind in its name and, where old dashboards need it, also under the name shared by all kinds. */
 export interface ConditionMetrics {
-  /** Labels of the object that its series carry. */
+  /** Labels from the object on its series. */
   own(object: KubeObject): Labels;
   readonly transitions: Counter;
   readonly transitionSeconds: Histogram;
@@ -13,18 +13,18 @@ export interface ConditionMetrics {
   readonly count: readonly Gauge[];
   readonly currentSeconds: readonly Gauge[];
   readonly terminatingSeconds: readonly Gauge[];
-  /** The labels of a series of the n-th gauge of such a list. */
+  /** The labels of a series of the n-th gauge of the list. */
   gaugeLabels(at: number, object: KubeObject, labels: Labels): Labels;
 }
 
 export interface ConditionMetricsOptions {
   /** Keys of object labels that become metric labels. */
   readonly labels?: readonly string[];
-  /** Whether the names without a kind are kept too; upstream calls them deprecated. */
+  /** Whether the names without a kind are exported too; upstream calls them deprecated. */
   readonly shared?: boolean;
 }
 
-/** Seconds, doubling from a half to two hours and a bit. */
+/** Seconds, doubling from 0.5 to a little over two hours. */
 const BUCKETS = Array.from({ length: 15 }, (_, power) => 0.5 * 2 ** power);
 const IDENTITY = ['namespace', 'name'];
 const STATEMENT = ['type', 'status', 'reason'];

@@ -1,4 +1,4 @@
-/** Records what users edit where that changes what becomes of nodes: the one thing that no decision of ours explains. */
+/** Records user edits that change what happens to nodes, because no decision of ours explains them. */
 import type { Node, Pod } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
@@ -14,7 +14,7 @@ import { isTerminal } from '../../pods/podPredicates.ts';
 import { isOutOfStep } from '../nodeclaim-disruption/drift.ts';
 import type { World } from '../world/world.ts';
 
-/** How deep fields are named. */
+/** Maximum depth of field paths. */
 const DEPTH = 4;
 const MOST_FIELDS = 10;
 
@@ -71,7 +71,7 @@ function classEdits(event: InformerEvent<KubeObject>, kind: string, { cluster }:
 const PROTECTED = `metadata.annotations.${Annotations.doNotDisrupt}`;
 const protection = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.[Annotations.doNotDisrupt];
 
-/** Of a node that has joined: what it is given before is no user's doing. */
+/** Only for a joined node: earlier changes come from its registration, not from users. */
 function nodeEdits(event: InformerEvent<Node>): readonly EditRecord[] {
   if (event.type !== 'updated' || protection(event.old) === protection(event.object)) return [];
   const { name, labels = {} } = event.object.metadata;
@@ -90,7 +90,7 @@ function podEdits(event: InformerEvent<Pod>, { cluster }: World): readonly EditR
   return [{ kind: 'edit', object, fields: [PROTECTED], outcome, nodes: podList([node.metadata.name]) }];
 }
 
-/** Nothing where no node is concerned. */
+/** Empty when no node is affected. */
 function edit(
   object: EditRecord['object'],
   fields: readonly string[],
@@ -102,7 +102,7 @@ function edit(
   return [{ kind: 'edit', object, fields, outcome, nodes }];
 }
 
-/** `spec.template.metadata.labels.team`, in order. */
+/** For example `spec.template.metadata.labels.team`, sorted. */
 function changedFields(before: object, after: object): readonly string[] {
   const paths = (patch: object, path: string, depth: number): readonly string[] =>
     Object.entries(patch).flatMap(([key, value]: [string, unknown]) => {

@@ -22,10 +22,13 @@ import { BY_NODE, byNodeIndex } from '../node-termination/volumes.ts';
 import { BY_NAMESPACE, byNamespaceIndex } from '../planning/limitRanges.ts';
 import { isManaged } from './managed.ts';
 
-/** What wakes a loop. The objects themselves are read from the cluster, which a write of ours may have put ahead. */
+/**
+ * Events that wake a loop. The objects themselves are read from the cluster, which our own writes may have updated
+ * already.
+ */
 export type EventSource<T extends KubeObject> = Pick<Informer<T>, 'subscribe'>;
 
-/** The watches that the engine's loops share. */
+/** Watches shared by the engine's loops. */
 export interface ClusterInformers {
   readonly pods: EventSource<Pod>;
   readonly nodes: EventSource<Node>;
@@ -51,8 +54,8 @@ interface NodeClassInformer {
 }
 
 /**
- * Opens the watches and lets them keep `cluster`. Call it before any loop subscribes, so that a loop that is woken by
- * an event finds it in the cluster already. Claims of other providers stay out of the cluster.
+ * Opens the watches and connects them to `cluster`. Call it before any loop subscribes, so that a loop woken by an
+ * event finds it in the cluster already. Claims of other providers are ignored.
  */
 export function clusterInformers(informers: Informers, cluster: Cluster, cloud: CloudProvider): ClusterInformers {
   const opened: ClusterInformers = {

@@ -12,13 +12,13 @@ import { writeThroughKube } from './writeThroughKube.ts';
 
 export interface EngineWorld {
   readonly world: World;
-  /** All watches, for the manager to run and for loops that need kinds of their own. */
+  /** All watches, for the manager to run and for loops that need additional kinds. */
   readonly informers: Informers;
-  /** Writes the world's events; to be closed when nothing publishes any more. */
+  /** Writes events; close it when nothing publishes any more. */
   readonly recorder: KubeEventRecorder;
 }
 
-/** Opens the watches and joins them to the cluster that all loops share. Nothing runs yet. */
+/** Creates the watches and connects them to the cluster shared by all loops. Starts nothing. */
 export function createWorld(
   ports: Pick<World, 'kube' | 'cloud' | 'clock' | 'random' | 'log' | 'metrics' | 'overlays' | 'tracer'> &
     Partial<Pick<World, 'ledger'>>,

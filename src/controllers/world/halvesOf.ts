@@ -2,7 +2,7 @@ import { Kinds, type Node } from '../../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 
-/** Both halves of a node, as far as they are there. */
+/** NodeClaim and Node of one node, as far as they exist. */
 export interface Halves {
   readonly node?: Node | undefined;
   readonly claim?: NodeClaim | undefined;
@@ -13,7 +13,7 @@ interface Half {
   readonly kind: ResourceKind<KubeObject>;
 }
 
-/** The Node and the NodeClaim: both are told what happens to either. */
+/** The Node and the NodeClaim: both get events about either. */
 export function halvesOf({ node, claim }: Halves): readonly Half[] {
   return [
     ...(node ? [{ object: node, kind: Kinds.Node }] : []),

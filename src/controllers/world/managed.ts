@@ -2,7 +2,7 @@ import type { Node } from '../../api/kinds.ts';
 import { nodeClassLabelKey } from '../../api/labels.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 
-/** Whether a claim or pool with this class is ours: another provider may share the cluster. */
+/** Whether a claim or pool with this class is ours: other providers may share the cluster. */
 export function isManaged(ref: { readonly group: string; readonly kind: string }, cloud: CloudProvider): boolean {
   return cloud.nodeClasses.some(({ group, kind }) => group === ref.group && kind === ref.kind);
 }

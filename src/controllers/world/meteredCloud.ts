@@ -6,11 +6,11 @@ import type { MetricsRegistry } from '../../kube/metrics.ts';
 export interface CloudMetering {
   readonly metrics: MetricsRegistry;
   readonly clock: Clock;
-  /** The controller that calls. */
+  /** The calling controller. */
   readonly controller: string;
 }
 
-/** The same cloud, with every call timed and every failure counted, under the names that dashboards know. */
+/** Wraps the provider: measures every call and counts failures, under Karpenter's metric names. */
 export function meteredCloud(cloud: CloudProvider, { metrics, clock, controller }: CloudMetering): CloudProvider {
   const duration = metrics.histogram({
     name: 'karpenter_cloudprovider_duration_seconds',

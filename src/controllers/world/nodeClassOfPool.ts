@@ -11,7 +11,7 @@ import type { ClusterInformers } from './clusterInformers.ts';
 type NodeClassRef = NodeClaim['spec']['nodeClassRef'];
 type NodeClassInformers = Pick<ClusterInformers, 'nodeClasses'>;
 
-/** The node class that a pool names, whichever of the provider's kinds it is of; also one that is being deleted. */
+/** The node class that a pool names, of any of the provider's kinds, even if it is being deleted. */
 export function classOf({ spec }: NodePool, informers: NodeClassInformers): KubeObject | undefined {
   return find(spec.template.spec.nodeClassRef, informers);
 }
@@ -44,7 +44,7 @@ function find({ group, kind, name }: NodeClassRef, { nodeClasses }: NodeClassInf
   return found?.informer.store.get({ name });
 }
 
-/** Names every pool that changed, and every pool whose class did. */
+/** Reconciles every changed pool, and every pool whose class changed. */
 export function poolWatches(informers: ClusterInformers): readonly Watch[] {
   return [
     watch(informers.nodePools),

@@ -5,20 +5,20 @@ interface Times {
 }
 
 /**
- * When each unschedulable pod was first seen, when it was first decided about, and when a plan first had a place for
- * it; by UID, in milliseconds. Bounded by the pods that exist: `forget` those that are gone.
+ * By UID, in milliseconds: when each unschedulable pod was first seen, first decided about, and first had a place in a
+ * plan. Bounded by existing pods: call `forget` for deleted ones.
  */
 export class PodTimes {
   private readonly times = new Map<string, Times>();
 
-  /** True at the first sight of the pod. */
+  /** True when the pod is seen for the first time. */
   acknowledge(uid: string, now: number): boolean {
     if (this.times.has(uid)) return false;
     this.times.set(uid, { seen: now });
     return true;
   }
 
-  /** Milliseconds from first sight to the first decision; undefined for every later one. */
+  /** Milliseconds from first sight to the first decision; undefined for later decisions. */
   decide(uid: string, now: number): number | undefined {
     const times = this.times.get(uid);
     if (times === undefined || times.decided !== undefined) return undefined;
@@ -26,7 +26,7 @@ export class PodTimes {
     return now - times.seen;
   }
 
-  /** A plan has a place for the pod. */
+  /** Records that a plan has a place for the pod. */
   place(uid: string, now: number): void {
     const times = this.times.get(uid);
     if (times !== undefined) times.placed ??= now;

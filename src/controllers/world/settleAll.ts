@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors/thrown.ts';
 
-/** Does `work` for every item, a bounded number at a time, and reports all failures together. */
+/** Runs `work` for every item with bounded concurrency, and reports all failures together. */
 export async function settleAll<T>(
   items: readonly T[],
   concurrency: number,

@@ -14,7 +14,7 @@ import type { Notices } from './notices.ts';
 import type { PodTimes } from './podTimes.ts';
 import type { RegistrationHealth } from '../nodepool-registration-health/registrationHealth.ts';
 
-/** What every loop of the engine is given: the ports, the cluster, and the watches that wake loops. */
+/** Context of every loop of the engine: the ports, the cluster, and the watches that wake loops. */
 export interface World {
   /** Writes through to `cluster` (see writeThroughKube.ts). */
   readonly kube: Kube;
@@ -31,8 +31,8 @@ export interface World {
   readonly informers: ClusterInformers;
   readonly registrationHealth: RegistrationHealth;
   readonly podTimes: PodTimes;
-  /** Present when overlays are honoured; `cloud` applies them already. */
+  /** Set when overlays are enabled; `cloud` already applies them. */
   readonly overlays?: OverlayStore;
-  /** Present when passes are traced. */
+  /** Set when passes are traced. */
   readonly tracer?: Tracer;
 }

@@ -6,9 +6,8 @@ import type { Kube } from '../../kube/kube.ts';
 import { trimFor } from '../../kube/trim.ts';
 
 /**
- * The API server as loops see it: the answer to every read and write of a NodeClaim, a Node or a Pod enters the
- * cluster before the caller has it, so that no loop works on what was before its own write. Loops are given no other
- * `Kube`.
+ * The API server for loops: the answer to every read and write of a NodeClaim, a Node or a Pod updates the cluster
+ * before the caller gets it, so that no loop works with state older than its own write. Loops get no other `Kube`.
  */
 export function writeThroughKube(kube: Kube, cluster: Cluster): Kube {
   const record = recorder(cluster);
@@ -55,7 +54,7 @@ interface Removed {
   readonly uid: string | undefined;
 }
 
-/** What the cluster does with the objects of one kind. */
+/** Updates of the cluster for objects of one kind. */
 interface Shelf<T extends KubeObject> {
   readonly kind: ResourceKind<T>;
   created?(object: T): void;
@@ -98,18 +97,18 @@ function recorder(cluster: Cluster): Recorder {
     shelves.find((known) => known.kind.kind === kind.kind && known.kind.group === kind.group);
   const updated: Recorder['updated'] = (kind, object) => {
     const found = shelfOf(kind);
-    // A subresource may answer with an object of another kind.
+    // A subresource may return an object of another kind.
     if (found === undefined || (object.kind !== undefined && object.kind !== kind.kind)) return;
     if (isGone(object)) found.removed({ ...object.metadata, uid: object.metadata.uid });
     else found.updated(object);
   };
   return {
-    // The watch brings what nothing here creates.
+    // Objects not created here arrive through the watch.
     created: (kind, object) => shelfOf(kind)?.created?.(object),
     updated,
     removed: (kind, object) => shelfOf(kind)?.removed(object),
   };
 }
 
-/** Forgets the type of the objects; `shelfOf` hands each shelf objects of its kind only. */
+/** Erases the object type; `shelfOf` passes each shelf only objects of its kind. */
 const shelf = <T extends KubeObject>(of: Shelf<T>): Shelf<KubeObject> => of as unknown as Shelf<KubeObject>;
