@@ -6,7 +6,7 @@ import { explainPod, type PodAnswer } from '../explain/explainPod.ts';
 import { comingPods } from '../explain/comingPods.ts';
 import { forAll } from '../explain/forAll.ts';
 import type { PodSource } from '../explain/podFixes.ts';
-import type { PodPicture } from '../explain/podProposal.ts';
+import type { PodPicture, PodProposal } from '../explain/podProposal.ts';
 import { podProposals, type Obstacle } from '../explain/podProposals.ts';
 import { barredPools } from '../explain/poolProposals.ts';
 import { ownerOf } from '../explain/nodeWorkloads.ts';
@@ -107,31 +107,43 @@ async function answerOf(rehearsal: Rehearsal, pod: Pod, around: Surroundings, ro
   const proposals = podProposals(answer.obstacle, await pictureOf(rehearsal, pod, around)).filter(
     ({ patches }) => !daemonsIn(patches).some((name) => around.smaller.has(name)),
   );
-  for (const { sentence, patches, effects, source: after } of proposals.slice(0, MOST_TRIES)) {
+  for (const each of proposals.slice(0, MOST_TRIES)) {
     if ([...found, ...foundTogether].filter(isApplicable).length >= MOST_FIXES) break;
-    if (patches.length === 0) {
-      found.push({ sentence, patches });
+    if (each.patches.length === 0) {
+      found.push({ sentence: each.sentence, patches: [] });
       continue;
     }
     if (around.rehearsals.left <= 0) break;
     around.rehearsals.left -= 1;
-    const changed = applyPatches(rehearsal.objects, [...patches, ...effects]);
-    const next = await rehearse({ ...changed, cloud: rehearsal.world.cloud });
-    const again = next.world.cluster.pod({ name: pod.metadata.name, namespace: pod.metadata.namespace ?? 'default' });
-    if (again === undefined) continue;
-    const smaller = new Set([...around.smaller, ...daemonsIn(patches)]);
-    const then = await answerOf(next, again, { ...around, source: after, smaller }, rounds - 1);
-    if (then.obstacle === undefined) found.push({ sentence, patches });
-    else {
-      const [behind] = then.fixes.filter(isApplicable);
-      if (behind === undefined || !isSeparate(behind, effects)) continue;
-      const both = `${sentence}, and ${behind.sentence}`;
-      foundTogether.push({ sentence: both, patches: joined(patches, behind.patches, source) });
-    }
+    const next = await rehearseProposal(rehearsal, each);
+    const tried = await fixAfter(next, pod, around, each, rounds);
+    if (tried !== undefined) (tried.isEnough ? found : foundTogether).push(tried.fix);
   }
   // A change that is enough by itself is smaller than one that needs another.
   const fixes = [...found, ...foundTogether, ...answer.fixes];
   return { ...answer, fixes: [...fixes.filter(isApplicable), ...fixes.filter((each) => !isApplicable(each))] };
+}
+
+const rehearseProposal = ({ objects, world }: Rehearsal, { patches, effects }: PodProposal): Promise<Rehearsal> =>
+  rehearse({ ...applyPatches(objects, [...patches, ...effects]), cloud: world.cloud });
+
+/** The proposal, with what has to change beside it; undefined when the pod has no place even then. `next` is after the proposal. */
+async function fixAfter(
+  next: Rehearsal,
+  pod: Pod,
+  around: Surroundings,
+  { sentence, patches, effects, source }: PodProposal,
+  rounds: number,
+): Promise<{ readonly fix: ExplainedFix; readonly isEnough: boolean } | undefined> {
+  const again = next.world.cluster.pod({ name: pod.metadata.name, namespace: pod.metadata.namespace ?? 'default' });
+  if (again === undefined) return undefined;
+  const smaller = new Set([...around.smaller, ...daemonsIn(patches)]);
+  const then = await answerOf(next, again, { ...around, source, smaller }, rounds - 1);
+  if (then.obstacle === undefined) return { fix: { sentence, patches }, isEnough: true };
+  const [behind] = then.fixes.filter(isApplicable);
+  if (behind === undefined || !isSeparate(behind, effects)) return undefined;
+  const both = `${sentence}, and ${behind.sentence}`;
+  return { fix: { sentence: both, patches: joined(patches, behind.patches, around.source) }, isEnough: false };
 }
 
 const daemonsIn = (patches: ExplainedFix['patches']): readonly string[] =>
@@ -158,17 +170,18 @@ async function answerOfBarredPool(
 ): Promise<PodAnswer | undefined> {
   const key = podKey(pod);
   for (const { pool, state, proposals } of barredPools(await pictureOf(rehearsal, pod, around)).slice(0, MOST_BARRED)) {
-    for (const { sentence, patches, effects } of proposals) {
-      const changed = applyPatches(rehearsal.objects, [...patches, ...effects]);
-      const { moment } = await rehearse({ ...changed, cloud: rehearsal.world.cloud });
-      const { plannedNodes } = moment.ask({ pods: moment.demand.waiting }, { explainChoices: false });
+    for (const each of proposals) {
+      const next = await rehearseProposal(rehearsal, each);
+      const { plannedNodes } = next.moment.ask({ pods: next.moment.demand.waiting }, { explainChoices: false });
       if (!plannedNodes.some((node) => node.pool === pool && node.pods.includes(key))) continue;
+      // The pool may have room for this pod and not for all of its owner, any of which may come first.
+      const tried = await fixAfter(next, pod, around, each, MOST_ROUNDS);
       return {
         ...answer,
         sentence: podStateText(state),
         constraint: state.kind,
         evidence: [podStateText(state), ...answer.evidence],
-        fixes: [{ sentence, patches }, ...answer.fixes].slice(0, MOST_FIXES),
+        fixes: [...(tried === undefined ? [] : [tried.fix]), ...answer.fixes].slice(0, MOST_FIXES),
       };
     }
   }

@@ -26,6 +26,7 @@ describe('fixes that need more than one thought', { timeout: 600_000 }, () => {
     ['nodes of a static pool that others wait for as well', 'later-5'],
     ['a budget that lets only some pods of a node go, none of which finds another place', 'sixteen-27'],
     ['pods that move on as soon as others have left their node', 'sixteen-41'],
+    ['a pool whose class is not ready, and whose limits have room for one of two pods', 'winter-62'],
   ])('hold for %s', async (_, seed) => {
     const verdicts = await proveCluster(seed);
     expect(verdicts.length).toBeGreaterThan(0);
