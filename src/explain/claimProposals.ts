@@ -3,7 +3,7 @@ import type { PersistentVolumeClaim, StorageClass } from '../api/kinds.ts';
 import type { Patch } from '../ledger/explanation.ts';
 import type { PodObjection } from '../ledger/objection.ts';
 import type { PodChange } from '../ledger/podChange.ts';
-import { canChange } from './podFixes.ts';
+import { canChange, hasTemplate } from './podFixes.ts';
 import { manual, proposed, respecified, type PodPicture, type PodProposal } from './podProposal.ts';
 import { patchOf } from './proposal.ts';
 import { withEmptyDir, withEphemeralClass } from './specEdits.ts';
@@ -35,12 +35,28 @@ export function claimProposals(
   if (objection.problem === 'volume-missing') proposals.push(...created(picture, 'PersistentVolume', objection.volume));
   if ((objection.problem === 'lost' || objection.problem === 'volume-missing') && stored !== undefined)
     proposals.push(...remadeClaim(picture, stored));
-  if (ephemeral === undefined) proposals.push(respecified(picture, { kind: 'empty-dir', claim }, withEmptyDir(claim)));
-  return proposals;
+  if (ephemeral !== undefined) return proposals;
+  const emptied = respecified(picture, { kind: 'empty-dir', claim }, withEmptyDir(claim));
+  const isUnmade = objection.problem === 'storage-class-missing' || objection.problem === 'no-storage-class';
+  if (
+    !isUnmade ||
+    stored === undefined ||
+    usable === undefined ||
+    proposals.some(({ patches }) => patches.length > 0)
+  ) {
+    return [...proposals, emptied];
+  }
+  // It has no volume yet, so nothing is lost. One patch of the owner is a smaller change than an object made again.
+  const remade = remadeClaim(picture, stored, usable);
+  return hasTemplate(picture.source) ? [...proposals, emptied, ...remade] : [...proposals, ...remade, emptied];
 }
 
-/** The volume is gone with its data: the same claim, made again, gets a new one. */
-function remadeClaim(picture: PodPicture, { metadata, spec }: PersistentVolumeClaim): readonly PodProposal[] {
+/** The volume is gone with its data, or was never there: the same claim, made again, gets a new one. */
+function remadeClaim(
+  picture: PodPicture,
+  { metadata, spec }: PersistentVolumeClaim,
+  storageClass?: string,
+): readonly PodProposal[] {
   const { namespace = 'default', name, labels } = metadata;
   // A snapshot may not have all of it.
   if (spec?.resources === undefined || spec.accessModes === undefined) return [];
@@ -50,13 +66,14 @@ function remadeClaim(picture: PodPicture, { metadata, spec }: PersistentVolumeCl
     apiVersion: target.apiVersion,
     kind: target.kind,
     metadata: { name, namespace, ...(labels && { labels }) },
-    spec: wanted,
+    spec: { ...wanted, ...(storageClass !== undefined && { storageClassName: storageClass }) },
   };
   const patches: readonly Patch[] = [
     { target, type: 'delete', patch: {} },
     { target, type: 'create', patch: manifest },
   ];
-  return [proposed(picture, { kind: 'remake-claim', claim: name }, patches)];
+  const change: PodChange = { kind: 'remake-claim', claim: name, ...(storageClass !== undefined && { storageClass }) };
+  return [proposed(picture, change, patches)];
 }
 
 /** The default class, else any, of those that wait for a pod. */

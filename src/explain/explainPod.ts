@@ -10,7 +10,7 @@ import { isTerminal, isTerminating } from '../pods/podPredicates.ts';
 import { applyEdits, type Edit } from '../solver/edit.ts';
 import { podGroup, withoutGroup } from '../solver/model/podShape.ts';
 import type { Solution } from '../solver/problem.ts';
-import type { PoolRefusal, RefusalStage, SmallestChange, UnplacedReason } from '../solver/reasons.ts';
+import type { LabelConflict, PoolRefusal, RefusalStage, SmallestChange, UnplacedReason } from '../solver/reasons.ts';
 import { findFixes, type Asked } from '../solver/smallestChange.ts';
 import type { Explanation, ObjectName } from '../ledger/explanation.ts';
 import { canChange, hasTemplate, podFix, type PodSource } from './podFixes.ts';
@@ -214,9 +214,38 @@ const STAGES: readonly RefusalStage[] = [
 /** The refusal that the best fix answers; without a fix, the one of the pool that came furthest. */
 function bindingRefusal(reason: UnplacedReason, change: SmallestChange | undefined): PoolRefusal | undefined {
   if (reason.kind !== 'refused') return undefined;
-  const pool = change && 'pool' in change ? change.pool : undefined;
+  if (change !== undefined && 'pool' in change) {
+    const own = reason.pools.find(({ pool }) => pool === change.pool);
+    if (own !== undefined) return own;
+  }
   const stages = change === undefined ? [] : STAGE_OF[change.kind];
   const answered = reason.pools.filter(({ stage }) => stages.includes(stage));
   const furthest = [...reason.pools].sort((left, right) => STAGES.indexOf(right.stage) - STAGES.indexOf(left.stage));
-  return answered.find((refusal) => refusal.pool === pool) ?? answered[0] ?? furthest[0];
+  return answered.find((refusal) => change !== undefined && isAbout(refusal, change)) ?? answered[0] ?? furthest[0];
+}
+
+/** Whether the refusal names what the change gives up. */
+function isAbout(refusal: PoolRefusal, change: SmallestChange): boolean {
+  switch (change.kind) {
+    case 'node-selector':
+      return conflictsOf(refusal).some(({ key }) => key === change.key);
+    case 'affinity-term':
+      return conflictsOf(refusal).some(({ key }) => key === change.term.key);
+    case 'spread':
+    case 'pod-affinity':
+      return (
+        refusal.stage === 'topology' && refusal.conflicts.some(({ topologyKey }) => topologyKey === change.topologyKey)
+      );
+    case 'requests':
+      return (
+        refusal.stage === 'resources' && 'nearest' in refusal && refusal.nearest.instanceType === change.instanceType
+      );
+    default:
+      return false;
+  }
+}
+
+function conflictsOf(refusal: PoolRefusal): readonly LabelConflict[] {
+  if (refusal.stage === 'requirements') return refusal.conflicts;
+  return refusal.stage === 'instance-types' || refusal.stage === 'offerings' ? refusal.unmet : [];
 }

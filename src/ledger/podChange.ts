@@ -14,7 +14,7 @@ export type PodChange =
   /** The pod keeps its data in its own node's directory instead of the claim. */
   | { readonly kind: 'empty-dir'; readonly claim: string }
   /** The claim is deleted and created again: its volume is gone. */
-  | { readonly kind: 'remake-claim'; readonly claim: string }
+  | { readonly kind: 'remake-claim'; readonly claim: string; readonly storageClass?: string }
   | { readonly kind: 'claim-class'; readonly claim: string; readonly storageClass: string }
   | { readonly kind: 'ephemeral-class'; readonly volume: string; readonly storageClass: string }
   /** Something that has to be made: no patch does that. */

@@ -20,7 +20,9 @@ export function podChangeText(change: PodChange): string {
     case 'empty-dir':
       return `use an emptyDir volume in place of PersistentVolumeClaim ${change.claim}; its data then ends with the pod`;
     case 'remake-claim':
-      return `delete PersistentVolumeClaim ${change.claim} and create it again, with a new and empty volume`;
+      return change.storageClass === undefined
+        ? `delete PersistentVolumeClaim ${change.claim} and create it again, with a new and empty volume`
+        : `delete PersistentVolumeClaim ${change.claim} and create it again with the StorageClass ${change.storageClass}`;
     case 'claim-class':
       return `give PersistentVolumeClaim ${change.claim} the StorageClass ${change.storageClass}`;
     case 'ephemeral-class':

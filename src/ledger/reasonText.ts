@@ -79,7 +79,7 @@ function stageText(refusal: StageRefusal): string {
     case 'topology':
       return refusal.conflicts.length === 0
         ? 'its topology constraints cannot be satisfied together with the pods already placed'
-        : `no domain satisfies ${refusal.conflicts.map(topologyText).join(' and ')}`;
+        : `no domain satisfies ${[...new Set(refusal.conflicts.map(topologyText))].join(' and ')}`;
   }
 }
 

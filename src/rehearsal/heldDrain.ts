@@ -3,6 +3,7 @@ import type { Pod, PodDisruptionBudget } from '../api/kinds.ts';
 import { isWaitingEviction } from '../cluster/drain.ts';
 import { PodBudgets } from '../cluster/disruptionBudgets.ts';
 import type { NodeView } from '../cluster/nodeView.ts';
+import { surplusOf } from '../controllers/static-deprovisioning/controller.ts';
 import type { PodCause } from '../disruption/kept.ts';
 import type { NodeFate } from '../ledger/nodeFateText.ts';
 import { isDoNotDisrupt } from '../pods/doNotDisrupt.ts';
@@ -19,14 +20,28 @@ function isDrainedUnasked(fate: NodeFate, { claim }: NodeView): boolean {
   return isGoing && claim !== undefined && claim.spec.terminationGracePeriod === undefined;
 }
 
-/** Pods that such a node evicts and that find no other place: their budgets count them as unavailable from then on. */
+/**
+ * Pods that such a node, and those that leave with it, evict and that find no other place: their budgets count them as
+ * unavailable from then on.
+ */
 export function homelessPods(fate: NodeFate, view: NodeView, { moment, pass }: Rehearsal): readonly Pod[] {
   if (!isDrainedUnasked(fate, view)) return [];
-  const pods = view.pods.filter((pod) => isWaitingEviction(pod, pass.now) && isReschedulable(pod));
-  const withoutNodes = new Set([view.name]);
+  const leaving = [view, ...leavingNodes(pass).filter(({ name }) => name !== view.name)];
+  const pods = leaving.flatMap((each) =>
+    each.pods.filter((pod) => isWaitingEviction(pod, pass.now) && isReschedulable(pod)),
+  );
+  const withoutNodes = new Set(leaving.map(({ name }) => name));
   const { unplaced } = moment.ask({ pods, withoutNodes }, { searchRounds: 0, outcomeOnly: true });
   const keys = new Set(unplaced.map(({ pod }) => pod));
   return pods.filter((pod) => keys.has(podKey(pod)));
+}
+
+/** Nodes that are being deleted, and those that static pools have too many of. */
+function leavingNodes({ views, pools, now }: Rehearsal['pass']): readonly NodeView[] {
+  const surplus = [...pools.values()].flatMap(({ pool: { metadata, spec } }) =>
+    spec.replicas === undefined ? [] : surplusOf(views, metadata.name, spec.replicas, now),
+  );
+  return [...views.filter(({ deleting }) => deleting), ...surplus];
 }
 
 export function withHeldDrain(fate: NodeFate, view: NodeView, rehearsal: Rehearsal): NodeFate {

@@ -11,7 +11,7 @@ import type { Edit, Refused } from './edit.ts';
 import { isPreferred } from './model/nodeKinds.ts';
 import { isExtended, poolEdits, typesWithResource } from './poolEdits.ts';
 import type { PoolOffer, Solution } from './problem.ts';
-import type { SmallestChange } from './reasons.ts';
+import type { PoolRefusal, RefusalStage, SmallestChange } from './reasons.ts';
 import { roomsWithout, within } from './requestEdits.ts';
 
 type Spec = NonNullable<Pod['spec']>;
@@ -29,19 +29,23 @@ export function editsFor(
   solution: Solution,
   podSpec: PodSpecChange,
 ): Edit[] {
-  const ofPod =
-    podSpec === 'any'
-      ? [...looserSelectors(pod), ...looserTopology(pod), ...otherPorts(pod, reason), ...smallerRequests(pod, reason)]
-      : [];
+  const isWhole = podSpec === 'any';
   const tolerated = podSpec === 'none' ? [] : tolerations(pools, pod);
-  return [
-    ...tolerated,
-    ...typesWithResource(pools, pod, reason),
-    ...ofPod,
-    ...higherLimits(pools, reason, solution),
-    ...poolEdits(reason),
-  ];
+  const selectors = isWhole ? looserSelectors(pod) : [];
+  const demands = isWhole ? [...looserTopology(pod), ...otherPorts(pod, reason), ...smallerRequests(pod, reason)] : [];
+  const limits = higherLimits(pools, reason, solution);
+  const first = [...tolerated, ...typesWithResource(pools, pod, reason)];
+  const near = reason.pools.filter(isNear);
+  if (near.length === 0) return [...first, ...selectors, ...demands, ...limits, ...poolEdits(reason.pools)];
+  // What the pod selects is had there: something else keeps it out.
+  const far = reason.pools.filter((refusal) => !isNear(refusal));
+  return [...first, ...demands, ...limits, ...poolEdits(near), ...selectors, ...poolEdits(far)];
 }
+
+const FAR: readonly RefusalStage[] = ['taints', 'requirements', 'instance-types', 'offerings'];
+
+/** The pool has nodes as the pod selects them, and tolerates. */
+const isNear = ({ stage }: PoolRefusal): boolean => !FAR.includes(stage);
 
 function podEdit(change: SmallestChange, edit: (spec: Spec) => Partial<Spec>): Edit {
   return {

@@ -11,8 +11,8 @@ import type { Edit, Refused } from './edit.ts';
 import type { PoolOffer } from './problem.ts';
 import type { LabelConflict, PoolRefusal, SmallestChange } from './reasons.ts';
 
-export function poolEdits(reason: Refused): Edit[] {
-  return reason.pools.flatMap((refusal): Edit[] => {
+export function poolEdits(refusals: readonly PoolRefusal[]): Edit[] {
+  return refusals.flatMap((refusal): Edit[] => {
     switch (refusal.stage) {
       case 'taints':
         return [withoutTaints(refusal)];

@@ -27,6 +27,7 @@ describe('fixes that need more than one thought', { timeout: 600_000 }, () => {
     ['a budget that lets only some pods of a node go, none of which finds another place', 'sixteen-27'],
     ['pods that move on as soon as others have left their node', 'sixteen-41'],
     ['a pool whose class is not ready, and whose limits have room for one of two pods', 'winter-62'],
+    ['a budget of pods whose nodes leave together', 'winter-183'],
   ])('hold for %s', async (_, seed) => {
     const verdicts = await proveCluster(seed);
     expect(verdicts.length).toBeGreaterThan(0);
