@@ -3,6 +3,7 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { ArmError } from './armError.ts';
 import { refusal } from './refusal.ts';
+import type { ArmRequest } from './server/router.ts';
 
 export interface Operation {
   readonly id: string;
@@ -54,6 +55,15 @@ export class Operations {
     return operation;
   }
 
+  /** What a request begins: with an injected fault it lasts longer, or fails at its end, when `failed` marks that. */
+  beginFor(
+    { lateFault, extraTime = 0 }: Pick<ArmRequest, 'lateFault' | 'extraTime'>,
+    { milliseconds, failed, ...change }: Omit<Change, 'failure'> & { readonly failed: () => void },
+  ): Operation {
+    const failure = lateFault && { error: lateFault.error, apply: failed };
+    return this.begin({ ...change, milliseconds: milliseconds + extraTime, failure });
+  }
+
   private after(operation: Operation, milliseconds: number, action: () => void): void {
     const cancel = this.clock.after(milliseconds, () => {
       this.pending.delete(operation.id);
@@ -67,20 +77,13 @@ export class Operations {
     if (operation.status !== 'InProgress') return;
     this.pending.get(operation.id)?.();
     this.pending.delete(operation.id);
-    operation.status = 'Failed';
-    operation.endedAt = this.clock.now();
-    operation.error = refusal('OperationPreempted');
+    this.end(operation, refusal('OperationPreempted'));
   }
 
   /** An operation that the caller ends; it is expected to take `milliseconds`. */
   open(milliseconds: number): { readonly operation: Operation; readonly end: (failure: ArmError | undefined) => void } {
     const operation = this.newOperation(milliseconds, undefined);
-    const end = (failure: ArmError | undefined): void => {
-      operation.endedAt = this.clock.now();
-      operation.error = failure;
-      operation.status = failure === undefined ? 'Succeeded' : 'Failed';
-    };
-    return { operation, end };
+    return { operation, end: (failure) => this.end(operation, failure) };
   }
 
   find(id: string): Operation {

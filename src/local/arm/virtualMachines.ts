@@ -75,7 +75,7 @@ export class VirtualMachines {
     const current = this.context.store.find(machine.id);
     if (current?.properties['vmId'] !== machine.properties['vmId']) return;
     if (current?.properties['evictionPolicy'] === 'Deallocate') this.setPower(machine.id, 'deallocated');
-    else this.removed(machine.id);
+    else this.destroy(machine.id);
   }
 
   /** A VM without a request behind it: a node of an agent pool. Throws what a request would meet. */
@@ -131,15 +131,12 @@ export class VirtualMachines {
     const { operations, durations } = this.context;
     const hidden = this.preemptCreation(machine.id) ? { ...machine.hidden, preempted: true } : machine.hidden;
     this.write({ ...machine, ...(hidden && { hidden }) }, { ...machine.properties, provisioningState: 'Deleting' });
-    const operation = operations.begin({
-      milliseconds: durations.virtualMachineDelete + (request.extraTime ?? 0),
-      finish: () => this.removed(machine.id),
-      failure: request.lateFault && {
-        error: request.lateFault.error,
-        apply: () => {
-          this.deletions.delete(key);
-          this.write(machine, { ...machine.properties, provisioningState: 'Failed' });
-        },
+    const operation = operations.beginFor(request, {
+      milliseconds: durations.virtualMachineDelete,
+      finish: () => this.destroy(machine.id),
+      failed: () => {
+        this.deletions.delete(key);
+        this.write(machine, { ...machine.properties, provisioningState: 'Failed' });
       },
     });
     this.deletions.set(key, operation);
@@ -150,14 +147,10 @@ export class VirtualMachines {
   power(request: ArmRequest, machine: ArmResource, through: PowerState, to: PowerState): ArmResponse {
     if (machine.properties['provisioningState'] === 'Deleting') throw markedForDeletion(machine, through);
     this.writeHidden(machine.id, { powerState: through });
-    const error = request.lateFault?.error;
-    const operation = this.context.operations.begin({
-      milliseconds: this.context.durations.virtualMachinePower + (request.extraTime ?? 0),
+    const operation = this.context.operations.beginFor(request, {
+      milliseconds: this.context.durations.virtualMachinePower,
       finish: () => this.setPower(machine.id, to),
-      failure: error && {
-        error,
-        apply: () => this.writeHidden(machine.id, { powerState: powerStateOf(machine) ?? 'stopped' }),
-      },
+      failed: () => this.writeHidden(machine.id, { powerState: powerStateOf(machine) ?? 'stopped' }),
       result: () => 'empty',
     });
     return accepted(this.context, request, operation);
@@ -302,21 +295,16 @@ export class VirtualMachines {
       this.tell('stopped', machine.id);
       this.tell('started', machine.id);
     };
-    const operation = this.context.operations.begin({
-      milliseconds: this.context.durations.virtualMachineUpdate + (request.extraTime ?? 0),
+    const operation = this.context.operations.beginFor(request, {
+      milliseconds: this.context.durations.virtualMachineUpdate,
       finish: () => settle('Succeeded'),
-      failure: request.lateFault && { error: request.lateFault.error, apply: () => settle('Failed') },
+      failed: () => settle('Failed'),
     });
     return changed(this.context, request, 200, written, operation);
   }
 
-  /** Removes a VM at once, with what goes with it. */
+  /** Removes a VM at once. It goes first; interfaces and disks follow when they were made to. */
   destroy(id: string): void {
-    this.removed(id);
-  }
-
-  /** The VM goes first; interfaces and disks follow when they were made to. */
-  private removed(id: string): void {
     const { store } = this.context;
     const machine = store.find(id);
     this.deletions.delete(id.toLowerCase());

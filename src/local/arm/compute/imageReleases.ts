@@ -6,6 +6,7 @@ import { listed, timestamp, type ArmContext } from '../armContext.ts';
 import { aksError } from '../containerservice/aksError.ts';
 import { textAt } from '../jsonPath.ts';
 import { ok, route, type Route } from '../server/router.ts';
+import { compareVersions } from '../versions.ts';
 import { FIRST_IMAGE_VERSIONS, IMAGE_GALLERIES } from './imageCatalogue.ts';
 
 export interface ImageVersion {
@@ -27,7 +28,7 @@ export function imageVersions({ store }: ArmContext): readonly ImageVersion[] {
     version: name,
     publishedDate: textAt(properties, 'publishedDate') ?? '',
   }));
-  return [...FIRST_IMAGE_VERSIONS, ...released].toSorted((left, right) => compare(left.version, right.version));
+  return [...FIRST_IMAGE_VERSIONS, ...released].toSorted((left, right) => compareVersions(left.version, right.version));
 }
 
 /** What AKS gives new nodes. */
@@ -62,7 +63,7 @@ function release({ store, clock, random }: ArmContext, version: string): void {
     etag: random.uuid(),
     properties: { publishedDate: timestamp(clock.now()) },
   });
-  const oldest = store.list(RELEASES).toSorted((left, right) => compare(left.name, right.name));
+  const oldest = store.list(RELEASES).toSorted((left, right) => compareVersions(left.name, right.name));
   for (const { id: withdrawn } of oldest.slice(0, -MOST_RELEASES)) store.delete(withdrawn);
 }
 
@@ -75,13 +76,4 @@ function nodeImagesOf(version: string): readonly object[] {
       version,
     })),
   );
-}
-
-function compare(left: string, right: string): number {
-  const [a, b] = [left, right].map((version) => version.split('.').map(Number));
-  for (let index = 0; index < 3; index += 1) {
-    const difference = (a?.[index] ?? 0) - (b?.[index] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }

@@ -6,11 +6,11 @@ import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { checkGroup } from '../resources/requestRules.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
 import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
-import { aksError, aksNotFound, invalidParameter } from './aksError.ts';
+import { aksError, aksNotFound, changeNotAllowed, invalidParameter, notAllowed } from './aksError.ts';
 import type { ClusterNodes } from './clusterNodes.ts';
 import { isFeatureRegistered } from '../resources/features.ts';
 import { resolveKubernetes } from './kubernetesVersions.ts';
-import { AGENT_POOLS, CONTAINER_SERVICE, MANAGED_CLUSTERS } from './managedClusters.ts';
+import { AGENT_POOLS, CLUSTER_PATH, CONTAINER_SERVICE, MANAGED_CLUSTERS } from './managedClusters.ts';
 import { defaultMaxPods } from './networkProfile.ts';
 import { checkAutomatic, checkStop, isAutomatic } from './nodeProvisioning.ts';
 import { checkPoolSize } from './poolRules.ts';
@@ -35,10 +35,9 @@ export class AgentPools {
   }
 
   routes(): readonly Route[] {
-    const cluster = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${MANAGED_CLUSTERS}/{name}`;
-    const pool = `${cluster}/agentPools/{child}`;
+    const pool = `${CLUSTER_PATH}/agentPools/{child}`;
     return [
-      route('agentPools.list', 'GET', `${cluster}/agentPools`, (request) =>
+      route('agentPools.list', 'GET', `${CLUSTER_PATH}/agentPools`, (request) =>
         paged(this.context, request, this.context.store.children(this.cluster(request).id, AGENT_POOLS), show),
       ),
       route('agentPools.get', 'GET', pool, (request) => ok(show(this.find(request)))),
@@ -71,21 +70,17 @@ export class AgentPools {
 
   /** Puts a pool as part of its cluster or by itself; its nodes follow. */
   write(cluster: ArmResource, name: string, given: JsonObject): ArmResource {
-    const { store, random } = this.context;
-    const existing = store.find(`${cluster.id}/agentPools/${name}`);
-    const properties = this.propertiesOf(cluster, name, given, existing);
-    return this.store(cluster, { existing, name, properties, etag: random.uuid() });
+    const existing = this.context.store.find(`${cluster.id}/agentPools/${name}`);
+    return this.store(cluster, name, this.propertiesOf(cluster, name, given, existing), existing);
   }
 
   private store(
     cluster: ArmResource,
-    {
-      existing,
-      name,
-      properties,
-      etag,
-    }: Pick<ArmResource, 'name' | 'properties' | 'etag'> & { readonly existing: ArmResource | undefined },
+    name: string,
+    properties: JsonObject,
+    existing: ArmResource | undefined,
   ): ArmResource {
+    const etag = this.context.random.uuid();
     const pool: ArmResource = {
       id: existing?.id ?? `${cluster.id}/agentPools/${name}`,
       name,
@@ -134,9 +129,8 @@ export class AgentPools {
   private upgradeNodeImage(request: ArmRequest): ArmResponse {
     const cluster = this.cluster(request);
     const existing = this.find(request);
-    const { name } = existing;
     const properties = { ...existing.properties, nodeImageVersion: this.newestImage(cluster, existing.properties) };
-    const pool = this.store(cluster, { existing, name, properties, etag: this.context.random.uuid() });
+    const pool = this.store(cluster, existing.name, properties, existing);
     return accepted(this.context, request, this.operationOn(pool, request), pool);
   }
 
@@ -151,13 +145,10 @@ export class AgentPools {
       });
       return operation;
     }
-    return operations.begin({
-      milliseconds: this.context.durations.agentPool + (request.extraTime ?? 0),
+    return operations.beginFor(request, {
+      milliseconds: durations.agentPool,
       finish: () => this.settle(pool.id, 'Succeeded'),
-      failure: request.lateFault && {
-        error: request.lateFault.error,
-        apply: () => this.settle(pool.id, 'Failed'),
-      },
+      failed: () => this.settle(pool.id, 'Failed'),
     });
   }
 
@@ -199,7 +190,7 @@ export class AgentPools {
     const others = this.context.store.children(cluster.id, AGENT_POOLS).filter(({ id }) => id !== pool.id);
     if (others.some(({ properties }) => properties['mode'] === 'System')) return;
     const hasOthers = others.some(({ properties }) => properties['mode'] !== 'Machines');
-    throw aksError(400, 'OperationNotAllowed', `There has to be at least one ${hasOthers ? 'system ' : ''}agent pool.`);
+    throw notAllowed(`There has to be at least one ${hasOthers ? 'system ' : ''}agent pool.`);
   }
 
   private deleteMachines(request: ArmRequest): ArmResponse {
@@ -213,13 +204,10 @@ export class AgentPools {
       throw refusal('InvalidParameter.machines', { name: pool.name, machines: all.map(({ name }) => name).join(', ') });
     }
     for (const machine of chosen) this.poolNodes.remove(cluster, pool, machine);
-    const operation = this.context.operations.begin({
-      milliseconds: this.context.durations.virtualMachineDelete + (request.extraTime ?? 0),
+    const operation = this.context.operations.beginFor(request, {
+      milliseconds: this.context.durations.virtualMachineDelete,
       finish: () => chosen.forEach(({ id }) => store.delete(id)),
-      failure: request.lateFault && {
-        error: request.lateFault.error,
-        apply: () => chosen.forEach(({ id }) => this.settle(id, 'Failed')),
-      },
+      failed: () => chosen.forEach(({ id }) => this.settle(id, 'Failed')),
     });
     return accepted(this.context, request, operation);
   }
@@ -236,7 +224,7 @@ export class AgentPools {
     for (const member of FIXED) {
       const [old, next] = [before[member], given[member]];
       if (old === undefined || next === undefined || JSON.stringify(old) === JSON.stringify(next)) continue;
-      throw aksError(400, 'PropertyChangeNotAllowed', `Changing property 'properties.${member}' is not allowed.`);
+      throw changeNotAllowed(`properties.${member}`);
     }
     const mode = textAt(given, 'mode') ?? textAt(before, 'mode') ?? 'User';
     if (!MODES.includes(mode)) {
@@ -334,7 +322,7 @@ function powerOf(properties: JsonObject): string {
 function checkPoolStop({ properties }: ArmResource, name: string, mode: string): void {
   checkStop(properties, 'agent pool');
   if (mode !== 'System') return;
-  throw aksError(400, 'OperationNotAllowed', `Agent pool '${name}' cannot be stopped: its mode is System.`);
+  throw notAllowed(`Agent pool '${name}' cannot be stopped: its mode is System.`);
 }
 
 /** Those of the cluster autoscaler go with it. */

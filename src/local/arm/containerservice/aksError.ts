@@ -14,6 +14,16 @@ export function aksNotFound(what: string, name: string): ArmError {
   return aksError(404, 'NotFound', `Could not find the ${what} '${name}'.`);
 }
 
+export function notAllowed(why: string): ArmError {
+  return aksError(400, 'OperationNotAllowed', why);
+}
+
+/** A change of what stays as it was made. */
+export function changeNotAllowed(property: string): ArmError {
+  const why = `Changing property '${property}' is not allowed.`;
+  return aksError(400, 'PropertyChangeNotAllowed', why, { target: property });
+}
+
 /** A value that AKS does not take, in its usual words; `details` is a sentence. */
 export function invalidParameter(parameter: string, details?: string): ArmError {
   const why = details === undefined ? '' : ` Error details: ${details}`;

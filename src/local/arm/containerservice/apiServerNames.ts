@@ -1,7 +1,7 @@
 /** The names of a cluster's API server: one that everybody can resolve, and one of its own network where it is private. */
 import type { ArmContext } from '../armContext.ts';
 import { at, textAt, type JsonObject } from '../jsonPath.ts';
-import { aksError } from './aksError.ts';
+import { changeNotAllowed } from './aksError.ts';
 
 interface NamedCluster {
   readonly before: JsonObject | undefined;
@@ -17,8 +17,7 @@ const isPrivate = (properties: JsonObject | undefined): boolean =>
 /** Without a DNS zone there is no private name; the public one then leads to the private address. */
 export function apiServerNames({ before, properties, dnsPrefix, location, random }: NamedCluster): JsonObject {
   if (before !== undefined && isPrivate(before) !== isPrivate(properties)) {
-    const path = 'properties.apiServerAccessProfile.enablePrivateCluster';
-    throw aksError(400, 'PropertyChangeNotAllowed', `Changing property '${path}' is not allowed.`);
+    throw changeNotAllowed('properties.apiServerAccessProfile.enablePrivateCluster');
   }
   const prefix = (): string => `${dnsPrefix}-${random.uuid().slice(0, 8)}`;
   const fqdn = textAt(before, 'fqdn') ?? `${prefix()}.hcp.${location}.azmk8s.io`;

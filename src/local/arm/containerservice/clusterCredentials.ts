@@ -4,7 +4,7 @@ import { at } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { ok, type ArmResponse, type Route } from '../server/router.ts';
 import { aksError } from './aksError.ts';
-import { MANAGED_CLUSTERS } from './managedClusters.ts';
+import { CLUSTER_PATH, MANAGED_CLUSTERS } from './managedClusters.ts';
 
 export interface CredentialNames {
   readonly cluster: string;
@@ -21,11 +21,10 @@ export interface ClusterCredentialsOptions {
 }
 
 export function clusterCredentialRoutes(context: ArmContext, options: ClusterCredentialsOptions): readonly Route[] {
-  const path = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${MANAGED_CLUSTERS}/{name}`;
   const route = (action: string, role: 'clusterAdmin' | 'clusterUser'): Route => ({
     name: `managedClusters.${action}`,
     method: 'POST',
-    path: `${path}/${action}`,
+    path: `${CLUSTER_PATH}/${action}`,
     handle: ({ parameters: { group = '', name = '' } }) =>
       handOut(context.store.get(group, MANAGED_CLUSTERS, name), group, role, options),
   });

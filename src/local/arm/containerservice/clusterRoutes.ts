@@ -6,11 +6,10 @@ import type { ArmResource } from '../resourceStore.ts';
 import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { aksError, aksNotFound } from './aksError.ts';
 import { isNewer, listKubernetesVersions, listOrchestrators, upgradesOf } from './kubernetesVersions.ts';
-import { AGENT_POOLS, MANAGED_CLUSTERS } from './managedClusters.ts';
+import { AGENT_POOLS, CLUSTER_PATH as CLUSTER, MANAGED_CLUSTERS } from './managedClusters.ts';
 import { checkStop } from './nodeProvisioning.ts';
 
 const LOCATION = '/subscriptions/{subscription}/providers/Microsoft.ContainerService/locations/{location}';
-const CLUSTER = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${MANAGED_CLUSTERS}/{name}`;
 
 export interface PowerHooks {
   /** Turns the machines of a cluster's pools off or on. */
@@ -48,15 +47,15 @@ export function clusterPowerRoutes(context: ArmContext, hooks: PowerHooks): read
       const cluster = find(context, request);
       if (code === 'Stopped') checkStop(cluster.properties, 'cluster');
       checkPower(cluster, code);
-      const operation = context.operations.begin({
-        milliseconds: context.durations.managedCluster + (request.extraTime ?? 0),
+      const operation = context.operations.beginFor(request, {
+        milliseconds: context.durations.managedCluster,
         finish: () => {
           const now = context.store.find(cluster.id);
           if (now === undefined) return;
           hooks.power(now, code === 'Stopped' ? 'off' : 'on');
           context.store.put({ ...now, properties: { ...now.properties, powerState: { code } } });
         },
-        failure: request.lateFault && { error: request.lateFault.error, apply: () => undefined },
+        failed: () => undefined,
       });
       return accepted(context, request, operation);
     };

@@ -2,7 +2,7 @@
 import type { ArmError } from '../armError.ts';
 import { asText, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { Operation } from '../operations.ts';
-import { aksError, invalidParameter } from './aksError.ts';
+import { aksError, changeNotAllowed, invalidParameter } from './aksError.ts';
 
 const CLUSTER_NAME = /^[a-zA-Z0-9]([-_a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/;
 const DNS_PREFIX = /^[a-zA-Z0-9]([-a-zA-Z0-9]{0,52}[a-zA-Z0-9])?$/;
@@ -43,10 +43,7 @@ export function checkFixed(before: JsonObject | undefined, given: JsonObject): v
     if (old === undefined || next === undefined || next === '' || old.toLowerCase() === next.toLowerCase()) continue;
     if (old === 'kubenet' && textAt(given, 'networkProfile', 'networkPluginMode')?.toLowerCase() === 'overlay')
       continue;
-    const property = path.join('.');
-    throw aksError(400, 'PropertyChangeNotAllowed', `Changing property '${property}' is not allowed.`, {
-      target: property,
-    });
+    throw changeNotAllowed(path.join('.'));
   }
 }
 

@@ -1,5 +1,6 @@
 /** The Kubernetes versions on sale, and the steps between them that AKS allows. */
-import { aksError } from './aksError.ts';
+import { compareVersions } from '../versions.ts';
+import { aksError, notAllowed } from './aksError.ts';
 
 /** Minor versions and their patches, newest last. */
 const KUBERNETES: Readonly<Record<string, readonly string[]>> = {
@@ -61,25 +62,17 @@ export function upgradesOf(version: string): readonly string[] {
 export function checkUpgrade(from: string, to: string): void {
   if (from === '' || from === to) return;
   if (isNewer(from, to)) {
-    const words = `Downgrading of Kubernetes from version ${from} to ${to} is not allowed.`;
-    throw aksError(400, 'OperationNotAllowed', words);
+    throw notAllowed(`Downgrading of Kubernetes from version ${from} to ${to} is not allowed.`);
   }
   const allowed = upgradesOf(from);
   if (allowed.includes(to)) return;
-  throw aksError(
-    400,
-    'OperationNotAllowed',
+  throw notAllowed(
     `Upgrading Kubernetes version ${from} to ${to} is not allowed. Available upgrades: [${allowed.toReversed().join(' ')}]. Please see https://aka.ms/aks-supported-k8s-ver for version details.`,
   );
 }
 
 export function isNewer(left: string, right: string): boolean {
-  const [a, b] = [left, right].map((version) => version.split('.').map(Number));
-  for (let index = 0; index < 3; index += 1) {
-    const difference = (a?.[index] ?? 0) - (b?.[index] ?? 0);
-    if (difference !== 0) return difference > 0;
-  }
-  return false;
+  return compareVersions(left, right) > 0;
 }
 
 function minorOf(version: string): string {

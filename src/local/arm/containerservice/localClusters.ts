@@ -8,7 +8,8 @@ import type { ArmResource } from '../resourceStore.ts';
 import { VIRTUAL_MACHINES, type VirtualMachines } from '../virtualMachines.ts';
 import type { AgentPools } from './agentPools.ts';
 import { resolveKubernetes } from './kubernetesVersions.ts';
-import { AGENT_POOLS, MANAGED_CLUSTERS } from './managedClusters.ts';
+import { AGENT_POOLS, CLUSTER_DEFAULTS, MANAGED_CLUSTERS } from './managedClusters.ts';
+import { networkProfile } from './networkProfile.ts';
 import { isAutomatic } from './nodeProvisioning.ts';
 
 /** Node auto-provisioning keeps its machines in a pool of this name. */
@@ -35,12 +36,13 @@ export class LocalClusters {
     if (store.findGroup(resourceGroup) === undefined) {
       store.putGroup({ name: resourceGroup, location, provisioningState: 'Succeeded' });
     }
-    const existing = store.find(store.idOf(resourceGroup, MANAGED_CLUSTERS, name));
+    const id = store.idOf(resourceGroup, MANAGED_CLUSTERS, name);
+    const existing = store.find(id);
     if (existing !== undefined) return this.layOut(existing);
     const version = resolveKubernetes(undefined);
     const principalId = random.uuid();
     const cluster: ArmResource = {
-      id: store.idOf(resourceGroup, MANAGED_CLUSTERS, name),
+      id,
       name,
       type: MANAGED_CLUSTERS,
       location,
@@ -49,16 +51,12 @@ export class LocalClusters {
       sku: { name: 'Base', tier: 'Standard' },
       etag: random.uuid(),
       properties: {
+        ...CLUSTER_DEFAULTS,
         kubernetesVersion: version,
         currentKubernetesVersion: version,
         dnsPrefix: name,
         fqdn: `${name}-${random.uuid().slice(0, 8)}.hcp.${location}.azmk8s.io`,
         nodeResourceGroup,
-        enableRBAC: true,
-        disableLocalAccounts: false,
-        supportPlan: 'KubernetesOfficial',
-        maxAgentPools: 100,
-        servicePrincipalProfile: { clientId: 'msi' },
         resourceUID: principalId,
         identityProfile: {
           kubeletidentity: {
@@ -68,18 +66,7 @@ export class LocalClusters {
           },
         },
         nodeProvisioningProfile: { mode: 'Auto', defaultNodePools: 'Auto' },
-        networkProfile: {
-          networkPlugin: 'azure',
-          networkPluginMode: 'overlay',
-          networkDataplane: 'cilium',
-          networkPolicy: 'cilium',
-          serviceCidr: '10.0.0.0/16',
-          dnsServiceIP: '10.0.0.10',
-          podCidr: '10.244.0.0/16',
-          loadBalancerSku: 'standard',
-          outboundType: 'loadBalancer',
-          ipFamilies: ['IPv4'],
-        },
+        networkProfile: networkProfile({}, {}),
         powerState: { code: 'Running' },
         provisioningState: 'Succeeded',
       },

@@ -8,11 +8,11 @@ import { present, type ArmResource } from '../resourceStore.ts';
 import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { checkEtag, type AgentPools } from './agentPools.ts';
 import { MACHINES, type PoolNodes } from './poolRollouts.ts';
-import { aksError, aksNotFound } from './aksError.ts';
+import { aksError, aksNotFound, notAllowed } from './aksError.ts';
 import { batchError, parseBatch, type BatchEntry } from './machineBatch.ts';
 import type { ClusterNodes } from './clusterNodes.ts';
 import { checkImmutable, profileOfPool, provisioningErrorOf } from './machineProfile.ts';
-import { MANAGED_CLUSTERS } from './managedClusters.ts';
+import { CLUSTER_PATH } from './managedClusters.ts';
 
 const MACHINE_NAME = /^[a-zA-Z0-9][-a-zA-Z0-9]{0,33}[a-zA-Z0-9]?$/;
 
@@ -34,7 +34,7 @@ export class MachinesApi implements PoolNodes {
   }
 
   routes(pools: AgentPools): readonly Route[] {
-    const pool = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${MANAGED_CLUSTERS}/{name}/agentPools/{child}`;
+    const pool = `${CLUSTER_PATH}/agentPools/{child}`;
     const { store } = this.context;
     return [
       route('machines.list', 'GET', `${pool}/machines`, (request) =>
@@ -72,9 +72,7 @@ export class MachinesApi implements PoolNodes {
     const cluster = pools.cluster(request);
     const pool = pools.find(request);
     if (pool.properties['mode'] !== 'Machines') {
-      throw aksError(
-        400,
-        'OperationNotAllowed',
+      throw notAllowed(
         `Machines can be created in agent pools of mode 'Machines' only; '${pool.name}' is of mode '${String(pool.properties['mode'])}'.`,
       );
     }

@@ -1,11 +1,11 @@
 /** Managed clusters as AKS keeps them: what a write makes of the one before, and what AKS refuses. */
-import { type ArmContext } from '../armContext.ts';
+import type { ArmContext } from '../armContext.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { isFeatureRegistered } from '../resources/features.ts';
 import { normalLocation } from '../resources/requestRules.ts';
 import type { Asked, ResourceKind, Wish } from '../resources/resourceKind.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
-import { aksError } from './aksError.ts';
+import { changeNotAllowed } from './aksError.ts';
 import { apiServerNames } from './apiServerNames.ts';
 import { checkUpgrade, resolveKubernetes } from './kubernetesVersions.ts';
 import { checkCluster, checkFixed, checkSystemPool, inProgress } from './clusterRules.ts';
@@ -25,6 +25,7 @@ import {
 export const MANAGED_CLUSTERS = 'Microsoft.ContainerService/managedClusters';
 export const AGENT_POOLS = 'Microsoft.ContainerService/managedClusters/agentPools';
 export const CONTAINER_SERVICE = 'Microsoft.ContainerService';
+export const CLUSTER_PATH = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${MANAGED_CLUSTERS}/{name}`;
 
 export interface ClusterHooks {
   /** Makes the group and the network of a cluster's nodes, when they are not there. */
@@ -41,13 +42,15 @@ export interface ClusterHooks {
   readonly tenantId: string;
 }
 
-const DEFAULTS: JsonObject = {
+/** What AKS fills in. */
+export const CLUSTER_DEFAULTS: JsonObject = {
   enableRBAC: true,
   supportPlan: 'KubernetesOfficial',
   maxAgentPools: 100,
   disableLocalAccounts: false,
   servicePrincipalProfile: { clientId: 'msi' },
 };
+
 export function clusterKinds(hooks: ClusterHooks): readonly ResourceKind[] {
   return [
     {
@@ -83,7 +86,7 @@ function clusterOf(wish: Wish, { provisioningUse, checkPools }: ClusterHooks): J
   const location = existing?.location ?? normalLocation(textAt(body, 'location') ?? context.location);
   const version = resolveKubernetes(textAt(given, 'kubernetesVersion') ?? textAt(before, 'kubernetesVersion'), name);
   checkUpgrade(textAt(before, 'kubernetesVersion') ?? '', version);
-  const { fqdn: _public, privateFQDN: _private, ...merged } = objectAt(merge(merge(DEFAULTS, before), given));
+  const { fqdn: _public, privateFQDN: _private, ...merged } = objectAt(merge(merge(CLUSTER_DEFAULTS, before), given));
   const dnsPrefix = textAt(merged, 'dnsPrefix') ?? name;
   const knowsProvisioning = knowsNodeProvisioning(wish.request.query.get('api-version') ?? '');
   const properties: JsonObject = {
@@ -154,7 +157,7 @@ function nodeGroupOf({ existing, id, name }: Wish, location: string, given: Json
   const wanted = textAt(given, 'nodeResourceGroup');
   if (before === undefined) return wanted ?? `MC_${id.split('/')[4] ?? ''}_${name}_${location}`;
   if (wanted === undefined || wanted.toLowerCase() === before.toLowerCase()) return before;
-  throw aksError(400, 'PropertyChangeNotAllowed', `Changing property 'properties.nodeResourceGroup' is not allowed.`);
+  throw changeNotAllowed('properties.nodeResourceGroup');
 }
 
 /** Objects member by member, anything else whole; what a client leaves out or sends as null stays as it was. */

@@ -6,7 +6,7 @@ import { newestImageVersion } from '../compute/imageReleases.ts';
 import { asText, at, listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { ok, openRoute, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
-import { MANAGED_CLUSTERS } from './managedClusters.ts';
+import { CLUSTER_PATH, MANAGED_CLUSTERS } from './managedClusters.ts';
 import { resolvableNames } from './apiServerNames.ts';
 import { renderNodeScript } from './nodeScript.ts';
 
@@ -47,7 +47,7 @@ export function nodeBootstrappingRoutes(
   context: ArmContext,
   tokens: { check(authorization: unknown): unknown },
 ): readonly Route[] {
-  const path = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${MANAGED_CLUSTERS}/{name}/nodeBootstrapping`;
+  const path = `${CLUSTER_PATH}/nodeBootstrapping`;
   // The client that exists sends a GET with a body; POST is for those that cannot.
   const served = (['GET', 'POST'] as const).map((method) => ({
     name: 'nodeBootstrapping.get',

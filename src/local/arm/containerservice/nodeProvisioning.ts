@@ -1,6 +1,6 @@
 /** AKS's rules of node auto-provisioning: when a cluster's mode may become Auto or Manual, and what Auto forbids. */
 import { at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
-import { aksError } from './aksError.ts';
+import { aksError, notAllowed } from './aksError.ts';
 
 /** Lets pools with the cluster autoscaler and node auto-provisioning run side by side. */
 const SIDE_BY_SIDE_FEATURE = 'AllowClusterAutoscalerAndNAP';
@@ -175,8 +175,4 @@ export function checkOutboundType(before: JsonObject, after: JsonObject): void {
 /** Neither the cluster nor one of its agent pools can be stopped while the mode is Auto. */
 export function checkStop(properties: JsonObject, what: 'cluster' | 'agent pool'): void {
   if (isAutomatic(properties)) throw notAllowed(`The ${what} cannot be stopped if ${MODE} is set to one of [Auto].`);
-}
-
-function notAllowed(words: string): Error {
-  return aksError(400, 'OperationNotAllowed', words);
 }

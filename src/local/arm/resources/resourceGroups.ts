@@ -90,16 +90,13 @@ function deleteGroup(context: ArmContext, request: ArmRequest, empty: (group: st
   const { store, operations, durations } = context;
   const found = store.group(request.parameters['group'] ?? '');
   store.putGroup({ ...found, provisioningState: 'Deleting' });
-  const operation = operations.begin({
-    milliseconds: durations.resourceGroupDelete + (request.extraTime ?? 0),
+  const operation = operations.beginFor(request, {
+    milliseconds: durations.resourceGroupDelete,
     finish: () => {
       empty(found.name);
       store.deleteGroup(found.name);
     },
-    failure: request.lateFault && {
-      error: request.lateFault.error,
-      apply: () => store.putGroup({ ...found, provisioningState: 'Succeeded' }),
-    },
+    failed: () => store.putGroup({ ...found, provisioningState: 'Succeeded' }),
   });
   const version = request.query.get('api-version') ?? '';
   return {

@@ -1,0 +1,5 @@
+/** The order of versions such as `1.36.3` and `202610.15.0`: by their numbers, the first that differs. */
+export function compareVersions(left: string, right: string): number {
+  const [a = [], b = []] = [left, right].map((version) => version.split('.').map(Number));
+  return a.map((number, index) => number - (b[index] ?? 0)).find((difference) => difference !== 0) ?? 0;
+}
