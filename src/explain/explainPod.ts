@@ -1,5 +1,6 @@
 /** Why a pod waits, or where it goes: one deciding constraint, the evidence, and changes that the solver has tried. */
 import type { Pod } from '../api/kinds.ts';
+import { preemptedNode } from '../api/placementHint.ts';
 import { objectionText } from '../ledger/objectionText.ts';
 import type { PodObjection } from '../ledger/objection.ts';
 import { changeText, remadeText } from '../ledger/changeText.ts';
@@ -167,6 +168,8 @@ function stateOf(question: PodQuestion): PodState | undefined {
   if (gates.length > 0) return { kind: 'gated', gates };
   const scheduler = spec?.schedulerName ?? DEFAULT_SCHEDULER;
   if (!schedulers.includes(scheduler)) return { kind: 'other-scheduler', scheduler };
+  const preempted = preemptedNode(pod);
+  if (preempted !== undefined) return { kind: 'preempting', node: preempted };
   if (promisedClaim !== undefined) return { kind: 'promised', nodeClaim: promisedClaim };
   return undefined;
 }

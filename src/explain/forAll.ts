@@ -14,10 +14,14 @@ export interface OwnPods {
   readonly siblings: ReadonlySet<string>;
   /** A change of the template brings new pods one after the other, and nodes are bought for each as it comes. */
   readonly inSteps: boolean;
+  /** The template has been changed on the way here: the pods that wait are made anew whatever else changes. */
+  readonly isRemade?: boolean;
+  /** Other pods of the owner that nothing is planned for now, and that wait as well once they are made anew. */
+  readonly held?: readonly Pod[];
 }
 
 /** Edits of the pod are made to its siblings too, as their owner would. */
-export function forAll(asked: Asked, { pod, siblings, inSteps }: OwnPods): Asked {
+export function forAll(asked: Asked, { pod, siblings, inSteps, isRemade = false, held = [] }: OwnPods): Asked {
   const own = podKey(pod);
   const told = (solution: Solution): Solution => {
     const { unplaced } = solution;
@@ -27,23 +31,26 @@ export function forAll(asked: Asked, { pod, siblings, inSteps }: OwnPods): Asked
   };
   // Limits that are looked for are first left out, so it is those of the pools as they are that count.
   const isLimited = asked.pools.some(({ pool }) => Object.keys(pool.spec.limits ?? {}).length > 0);
-  return {
-    ...asked,
-    solution: told(asked.solution),
-    ask: (overlay, options, pools) => {
-      const edited = overlay.pods.find((each) => podKey(each) === own);
-      const change = edited && mergePatch({ spec: pod.spec }, { spec: edited.spec });
-      if (edited === undefined || change === undefined) return told(asked.ask(overlay, options, pools));
-      const pods = overlay.pods.map((each) => (siblings.has(podKey(each)) ? (mergedWith(each, change) as Pod) : each));
-      const atOnce = told(asked.ask({ ...overlay, pods }, options, pools));
-      const all = [edited, ...pods.filter((each) => siblings.has(podKey(each)))];
-      if (!inSteps || !isLimited || all.length === 1 || atOnce.unplaced.some((each) => each.pod === own)) return atOnce;
-      const others = pods.filter((each) => !all.includes(each));
-      const ask = (some: readonly Pod[], offers: readonly PoolOffer[]): Solution =>
-        asked.ask({ ...overlay, pods: [...others, ...some] }, options, offers);
-      return stepByStep(atOnce, all.slice(0, MOST_STEPS), pools, ask);
-    },
+  const ask: Asked['ask'] = (overlay, options, pools) => {
+    const edited = overlay.pods.find((each) => podKey(each) === own);
+    const change = edited && mergePatch({ spec: pod.spec }, { spec: edited.spec });
+    if (edited === undefined || (change === undefined && !isRemade)) return told(asked.ask(overlay, options, pools));
+    const pods =
+      change === undefined
+        ? overlay.pods
+        : [...overlay.pods, ...held].map((each) =>
+            siblings.has(podKey(each)) ? (mergedWith(each, change) as Pod) : each,
+          );
+    const atOnce = told(asked.ask({ ...overlay, pods }, options, pools));
+    const all = [edited, ...pods.filter((each) => siblings.has(podKey(each)))];
+    if (!inSteps || !isLimited || all.length === 1 || atOnce.unplaced.some((each) => each.pod === own)) return atOnce;
+    const others = pods.filter((each) => !all.includes(each));
+    const askFor = (some: readonly Pod[], offers: readonly PoolOffer[]): Solution =>
+      asked.ask({ ...overlay, pods: [...others, ...some] }, options, offers);
+    return stepByStep(atOnce, all.slice(0, MOST_STEPS), pools, askFor);
   };
+  const { overlay, options, pools } = asked;
+  return { ...asked, ask, solution: isRemade ? ask(overlay, options, pools) : told(asked.solution) };
 }
 
 /** Pods that are followed one by one. */

@@ -46,7 +46,9 @@ export function podFix(edits: readonly Edit[], source: PodSource, pools: readonl
     return [{ target: name, type: 'merge', patch }];
   });
   const isTogether = edits.some(({ change }) => change.kind === 'pod-affinity' && change.relation === 'anti-affinity');
-  const ofPod = templatePatches(isTogether ? atOnce(source) : source, after.pod.spec ?? edited);
+  const isOfPod = mergePatch({ spec: edited }, { spec: after.pod.spec }) !== undefined;
+  // What changed the pod before has its own patches.
+  const ofPod = isOfPod ? templatePatches(isTogether ? atOnce(source) : source, after.pod.spec ?? edited) : [];
   return {
     sentence: edits.map(({ change }) => changeText(change)).join(', and '),
     // The pod first: others that wait for the same pool must not get its room while it is being made.

@@ -29,4 +29,6 @@ export type PodChange =
       /** Where its nodes have to be. */
       readonly zone?: string;
     }
+  /** A pod that its owner makes again leaves its room to a pod that may run nowhere else. */
+  | { readonly kind: 'make-way'; readonly pod: string }
   | { readonly kind: 'daemon-requests'; readonly daemonSet: string; readonly percent: number };

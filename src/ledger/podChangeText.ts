@@ -35,6 +35,8 @@ export function podChangeText(change: PodChange): string {
       return `let NodePool "${change.pool}" use the node class ${change.to}, which is ready, instead of ${change.from}`;
     case 'replicas':
       return `raise replicas of NodePool "${change.pool}" from ${change.from} to ${change.to}${change.zone === undefined ? '' : `, and require zone ${change.zone} of it`}`;
+    case 'make-way':
+      return `delete pod ${change.pod}, which its owner makes again for another node`;
     case 'daemon-requests':
       return `lower the requests of daemonset/${change.daemonSet} to ${change.percent} % of what they are`;
   }

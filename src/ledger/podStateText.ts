@@ -1,4 +1,6 @@
 import type { Alternative } from '../solver/problem.ts';
+import type { Amount } from '../solver/reasons.ts';
+import { amountText } from './amountText.ts';
 
 /** Where a pod stands that no constraint keeps from its place, or that no node is looked for. */
 export type PodState =
@@ -11,7 +13,12 @@ export type PodState =
   | { readonly kind: 'other-scheduler'; readonly scheduler: string }
   | { readonly kind: 'promised'; readonly nodeClaim: string }
   | { readonly kind: 'planned'; readonly nodePool: string; readonly alternative: Alternative }
+  | { readonly kind: 'preempting'; readonly node: string }
   | { readonly kind: 'not-looked-at' }
+  /** Pods of DaemonSets may run on one node only. */
+  | { readonly kind: 'daemon-resources'; readonly node: string; readonly lacks: readonly Amount[] }
+  | { readonly kind: 'daemon-host-ports'; readonly node: string; readonly holder: string }
+  | { readonly kind: 'daemon-node-gone' }
   /** The only pool that would take it is none that nodes are bought from. */
   | { readonly kind: 'node-class'; readonly nodePool: string; readonly nodeClass: string; readonly message: string };
 
@@ -42,6 +49,14 @@ export function podStateText(state: PodState): string {
       const message = state.message === '' ? '' : `: ${state.message}`;
       return `NodePool "${state.nodePool}" would take it, but its node class ${state.nodeClass} is not ready${message}`;
     }
+    case 'preempting':
+      return `the scheduler makes room for it on node ${state.node}, where pods of lower priority have to go`;
+    case 'daemon-resources':
+      return `its DaemonSet made it for node ${state.node}, which lacks ${state.lacks.map(amountText).join(' and ')} for it`;
+    case 'daemon-host-ports':
+      return `its DaemonSet made it for node ${state.node}, where pod ${state.holder} holds its host port`;
+    case 'daemon-node-gone':
+      return 'its DaemonSet made it for a node that is gone, and will delete it';
     case 'not-looked-at':
       return 'the scheduler has not looked at it yet';
   }

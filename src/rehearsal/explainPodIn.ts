@@ -2,6 +2,7 @@
 import { Kinds, type DaemonSet, type PersistentVolumeClaim, type Pod } from '../api/kinds.ts';
 import { Labels } from '../api/labels.ts';
 import { apiVersionOf } from '../api/object.ts';
+import { explainDaemon, nodeOfDaemon } from '../explain/explainDaemon.ts';
 import { explainPod, type PodAnswer } from '../explain/explainPod.ts';
 import { comingPods } from '../explain/comingPods.ts';
 import { forAll } from '../explain/forAll.ts';
@@ -12,12 +13,14 @@ import { barredPools } from '../explain/poolProposals.ts';
 import { ownerOf } from '../explain/nodeWorkloads.ts';
 import { podSource } from '../explain/podSource.ts';
 import { mergedByTarget } from '../explain/proposal.ts';
+import { withoutGates } from '../explain/specEdits.ts';
 import { isNotFound } from '../kube/errors.ts';
 import type { Kube } from '../kube/kube.ts';
 import { remadeText } from '../ledger/changeText.ts';
 import type { ExplainedFix, Explanation } from '../ledger/explanation.ts';
 import { podStateText } from '../ledger/podStateText.ts';
 import { podKey } from '../pods/podKey.ts';
+import { isActive, isDaemonPod } from '../pods/podPredicates.ts';
 import { poolRequirements } from '../solver/model/compiledPool.ts';
 import type { Asked } from '../solver/smallestChange.ts';
 import { applyPatches } from './applyPatches.ts';
@@ -44,6 +47,9 @@ export async function explainPodIn(rehearsal: Rehearsal, ref: PodRef, kube: Kube
   const pod = rehearsal.world.cluster.pod(ref);
   if (pod === undefined) return undefined;
   const source = await podSource(kube, pod, objectsOf(rehearsal.objects, Kinds.Pod));
+  if (isDaemonPod(pod) && isActive(pod) && !pod.spec?.nodeName) {
+    return explainDaemon(pod, source, nodeOfDaemon(pod, rehearsal.pass.views));
+  }
   const siblings = siblingsOf(rehearsal, pod);
   const coming = await comingPods(kube, objectsOf(rehearsal.objects, Kinds.Pod), ownerOf(pod));
   const around = { source, siblings, coming, kube, smaller: new Set<string>(), rehearsals: { left: MOST_REHEARSALS } };
@@ -231,7 +237,13 @@ function questionOf(
     solution: moment.ask(overlay, options),
     ask: (...question) => moment.ask(...question),
   };
-  const own = { pod, siblings: new Set(siblings.map(podKey)), inSteps: source.target.kind === 'Deployment' };
+  const own = {
+    pod,
+    siblings: new Set(siblings.map(podKey)),
+    inSteps: source.target.kind === 'Deployment',
+    isRemade: isAfterChange && source.edited !== undefined,
+    held: siblings.filter(isGated).map((each) => ({ ...each, spec: withoutGates(each.spec ?? { containers: [] }) })),
+  };
   const askedForAll = forAll(coming.length === 0 ? alone : withPods(alone, coming), own);
   return {
     ...(objection && { objection }),
@@ -240,6 +252,8 @@ function questionOf(
     askedForFixes: askedForAll,
   };
 }
+
+const isGated = ({ spec }: Pod): boolean => !spec?.nodeName && (spec?.schedulingGates ?? []).length > 0;
 
 /** The same question with other pods that want room. */
 function withPods(asked: Asked, more: readonly Pod[]): Asked {
