@@ -94,11 +94,13 @@ const KINDS: Readonly<Record<KeptCause['kind'], BlockerKind>> = {
 
 /** `kept`: the causes from a complete pass, one per node; a node without one is about to be removed. */
 export function savingsBacklog(pass: Pass, kept: readonly Kept[]): SavingsBacklog {
-  const worth = new Worth(pass.candidates, pass);
+  // A pod that may not leave its node is worth what it would cost elsewhere, too.
+  const candidates = pass.candidates.map((each) => ({ ...each, movable: each.pods }));
+  const worth = new Worth(candidates, pass);
   const causes = new Map(kept.map((each) => [each.nodeClaim ?? '', each.cause]));
   const pools = new Map<string, { nodes: number; price: number; savings: number; blockers: Map<BlockerKind, Open> }>();
   let least = 0;
-  for (const candidate of pass.candidates) {
+  for (const candidate of candidates) {
     const { pool, view, pricePerHour } = candidate;
     const { name } = pool.metadata;
     const own = pools.get(name) ?? { nodes: 0, price: 0, savings: 0, blockers: new Map<BlockerKind, Open>() };

@@ -9,7 +9,7 @@ import type { PodState } from '../ledger/podStateText.ts';
 import { waiting, type PodPicture, type PodProposal } from './podProposal.ts';
 import { patchOf, podTarget, poolTarget } from './proposal.ts';
 
-/** A pool whose class keeps nodes from being bought from it, and what would change that. */
+/** A pool that pods are not planned for, why, and what would change that. */
 export interface BarredPool {
   readonly pool: string;
   readonly state: PodState;
@@ -18,15 +18,18 @@ export interface BarredPool {
 
 export function barredPools(picture: PodPicture): readonly BarredPool[] {
   return picture.pools.flatMap((pool): BarredPool[] => {
-    const { name } = pool.metadata;
-    const { template, replicas } = pool.spec;
-    const proposals = replicas === undefined ? unusablePool(pool, picture) : [];
-    if (proposals.length === 0) return [];
-    const { kind, name: ofClass } = template.spec.nodeClassRef;
-    const { message = '' } = findCondition(pool, NodePoolConditions.nodeClassReady) ?? {};
-    const state: PodState = { kind: 'node-class', nodePool: name, nodeClass: `${kind}/${ofClass}`, message };
-    return [{ pool: name, state, proposals }];
+    const proposals = unusablePool(pool, picture);
+    return proposals.length === 0 ? [] : [{ pool: pool.metadata.name, state: barredBy(pool), proposals }];
   });
+}
+
+function barredBy(pool: NodePool): PodState {
+  const { template, replicas } = pool.spec;
+  const nodePool = pool.metadata.name;
+  const ofClass = findCondition(pool, NodePoolConditions.nodeClassReady);
+  if (replicas !== undefined && ofClass?.status !== 'False') return { kind: 'static-pool', nodePool, replicas };
+  const { kind, name } = template.spec.nodeClassRef;
+  return { kind: 'node-class', nodePool, nodeClass: `${kind}/${name}`, message: ofClass?.message ?? '' };
 }
 
 /** A pool that pods are not planned for as it is: another class for it, or another node of a static one. */

@@ -20,6 +20,7 @@ export type PodState =
   | { readonly kind: 'daemon-host-ports'; readonly node: string; readonly holder: string }
   | { readonly kind: 'daemon-node-gone' }
   /** The only pool that would take it is none that nodes are bought from. */
+  | { readonly kind: 'static-pool'; readonly nodePool: string; readonly replicas: number }
   | { readonly kind: 'node-class'; readonly nodePool: string; readonly nodeClass: string; readonly message: string };
 
 export function podStateText(state: PodState): string {
@@ -45,6 +46,8 @@ export function podStateText(state: PodState): string {
       const place = zone === '' ? '' : ` in ${zone}`;
       return `the next plan buys ${instanceType}${place}, ${capacityType}, $${pricePerHour.toFixed(4)} per hour, of NodePool "${state.nodePool}" for it`;
     }
+    case 'static-pool':
+      return `NodePool "${state.nodePool}" would take it, but keeps ${state.replicas} node${state.replicas === 1 ? '' : 's'}, however many pods wait`;
     case 'node-class': {
       const message = state.message === '' ? '' : `: ${state.message}`;
       return `NodePool "${state.nodePool}" would take it, but its node class ${state.nodeClass} is not ready${message}`;
