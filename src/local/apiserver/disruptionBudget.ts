@@ -3,6 +3,7 @@
  * error with its cause.
  */
 import { at, copyJson, fieldsAt, listAt, numberAt, textAt, type ApiObject, type Fields } from './fields.ts';
+import { conditionOf } from './columns/column.ts';
 import { labelSelectorPredicate } from './selectors.ts';
 import { forbidden, tooManyRequests, unclassified } from './status.ts';
 
@@ -26,7 +27,7 @@ export function judgeEviction(pod: ApiObject, budgets: Iterable<ApiObject>, now:
   }
   const [budget] = covering;
   if (budget === undefined) return { budget: undefined };
-  if (!isReady(pod)) {
+  if (textAt(conditionOf(pod, 'Ready'), 'status') !== 'True') {
     const policy = textAt(budget, 'spec', 'unhealthyPodEvictionPolicy');
     const healthy = numberAt(budget, 'status', 'currentHealthy') ?? 0;
     const desired = numberAt(budget, 'status', 'desiredHealthy') ?? 0;
@@ -47,12 +48,6 @@ function covers(budget: ApiObject, pod: ApiObject): boolean {
   return (
     budget.metadata.namespace === pod.metadata.namespace &&
     labelSelectorPredicate(at(budget, 'spec', 'selector'))(pod.metadata.labels ?? {})
-  );
-}
-
-function isReady(pod: ApiObject): boolean {
-  return listAt(pod, 'status', 'conditions').some(
-    (entry) => textAt(entry, 'type') === 'Ready' && textAt(entry, 'status') === 'True',
   );
 }
 

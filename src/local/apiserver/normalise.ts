@@ -27,25 +27,23 @@ export class WrongType extends Error {
   /** The same in the words of the converter that strategic merge patches go through. */
   readonly restoring: string;
 
-  /** `expected`: a Go type; after `=`, the whole message. */
-  constructor(owner: string, path: string, value: unknown, expected: string) {
-    // Numbers that are no integers, or too large ones, are shown.
-    const literal = typeof value === 'number' && expected.startsWith('int') ? `number ${value}` : jsonType(value);
-    const field = `${owner}.${path.replaceAll(/\[\d+\]/g, '')}`;
-    super(
-      expected.startsWith('=')
-        ? expected.slice(1)
-        : `json: cannot unmarshal ${literal} into Go struct field ${field} of type ${expected}`,
-    );
-    const found = Array.isArray(value) ? 'slice' : isFields(value) ? 'map' : jsonType(value);
-    if (expected.startsWith('[]')) this.restoring = `cannot restore slice from ${found}`;
-    else if (expected.startsWith('map[')) this.restoring = `cannot restore map from ${found}`;
-    else if (expected.includes('.')) this.restoring = `cannot restore struct from: ${found}`;
-    else
-      this.restoring = expected.startsWith('=')
-        ? `error decoding from json: ${expected.slice(1)}`
-        : `unrecognized type: ${expected}`;
+  constructor(message: string, restoring = `error decoding from json: ${message}`) {
+    super(message);
+    this.restoring = restoring;
   }
+}
+
+/** `expected`: a Go type. */
+function wrongType(owner: string, path: string, value: unknown, expected: string): WrongType {
+  // Numbers that are no integers, or too large ones, are shown.
+  const literal = typeof value === 'number' && expected.startsWith('int') ? `number ${value}` : jsonType(value);
+  const field = `${owner}.${path.replaceAll(/\[\d+\]/g, '')}`;
+  const message = `json: cannot unmarshal ${literal} into Go struct field ${field} of type ${expected}`;
+  const found = Array.isArray(value) ? 'slice' : isFields(value) ? 'map' : jsonType(value);
+  if (expected.startsWith('[]')) return new WrongType(message, `cannot restore slice from ${found}`);
+  if (expected.startsWith('map[')) return new WrongType(message, `cannot restore map from ${found}`);
+  const isStruct = expected.includes('.');
+  return new WrongType(message, isStruct ? `cannot restore struct from: ${found}` : `unrecognized type: ${expected}`);
 }
 
 export function normalise(shape: Shape, value: Fields, options: NormaliseOptions): Normalised {
@@ -95,12 +93,7 @@ class Walk {
 
   root(shape: Shape, value: unknown): Fields {
     if (isFields(value)) return this.struct(shape, value, '');
-    throw new WrongType(
-      '',
-      '',
-      value,
-      `=json: cannot unmarshal ${jsonType(value)} into Go value of type ${goType(shape)}`,
-    );
+    throw new WrongType(`json: cannot unmarshal ${jsonType(value)} into Go value of type ${goType(shape)}`);
   }
 
   struct(shape: Shape, value: Fields, path: string): Fields {
@@ -162,22 +155,15 @@ class Walk {
       case 'quantity': {
         if (typeof value !== 'string' && typeof value !== 'number') return this.wrong(owner, path, value, 'Quantity');
         const quantity = Quantity.tryParse(value);
-        if (quantity === undefined) {
-          throw new WrongType(
-            owner,
-            path,
-            value,
-            "=quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-          );
-        }
+        if (quantity === undefined) throw new WrongType(NO_QUANTITY, `cannot restore struct from: ${jsonType(value)}`);
         return quantity.toString();
       }
       case 'string':
         if (typeof value !== 'string') {
           return this.wrong(owner, path, value, path.endsWith('uid') ? 'types.UID' : 'string');
         }
-        if (this.typed && shape.format === 'byte') checkBase64(value, owner, path);
-        if (this.typed && shape.format === 'date-time') checkTime(value, owner, path);
+        if (this.typed && shape.format === 'byte') checkBase64(value);
+        if (this.typed && shape.format === 'date-time') checkTime(value);
         return value;
       case 'boolean':
         return typeof value === 'boolean' ? value : this.wrong(owner, path, value, 'bool');
@@ -197,7 +183,7 @@ class Walk {
   }
 
   private wrong(owner: string, path: string, value: unknown, expected: string): unknown {
-    if (this.typed) throw new WrongType(owner, path, value, expected);
+    if (this.typed) throw wrongType(owner, path, value, expected);
     return copyJson(value);
   }
 }
@@ -222,27 +208,22 @@ function goType(shape: Shape): string {
   }
 }
 
+const NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-function checkBase64(value: string, owner: string, path: string): void {
+function checkBase64(value: string): void {
   const text = value.replaceAll(/[\r\n]/g, '');
   const wrong = text.search(/[^A-Za-z0-9+/=]/);
   if (wrong < 0 && BASE64.test(text) && text.length % 4 === 0) return;
-  throw new WrongType(
-    owner,
-    path,
-    value,
-    `=illegal base64 data at input byte ${wrong < 0 ? text.length - (text.length % 4) : wrong}`,
-  );
+  throw new WrongType(`illegal base64 data at input byte ${wrong < 0 ? text.length - (text.length % 4) : wrong}`);
 }
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-function checkTime(value: string, owner: string, path: string): void {
+function checkTime(value: string): void {
   if (value === '' || RFC3339.test(value)) return;
   const shown = JSON.stringify(value);
   const year = /^\d{4}/.test(value) ? '-' : '2006';
   const rest = year === '-' ? JSON.stringify(value.slice(4)) : shown;
-  const why = `parsing time ${shown} as "2006-01-02T15:04:05Z07:00": cannot parse ${rest} as "${year}"`;
-  throw new WrongType(owner, path, value, `=${why}`);
+  throw new WrongType(`parsing time ${shown} as "2006-01-02T15:04:05Z07:00": cannot parse ${rest} as "${year}"`);
 }

@@ -97,18 +97,21 @@ export function applyConflict(conflicts: readonly ApplyConflict[]): KubeError {
   return failure(409, 'Conflict', message, { causes });
 }
 
+/** Several problems as Go joins them. Each is said once, however often it was found. */
+export function aggregate(problems: readonly string[]): string {
+  const said = [...new Set(problems)];
+  return said.length === 1 ? (said[0] ?? '') : `[${said.join(', ')}]`;
+}
+
 export function invalid(
   { group, kind }: { readonly group: string; readonly kind: string },
   name: string,
   errors: readonly FieldError[],
 ): KubeError {
   const lines = errors.map((error) => (error.field === '' ? error.message : `${error.field}: ${error.message}`));
-  // Said once, however often it was found.
-  const said = [...new Set(lines)];
-  const what = said.length === 1 ? (said[0] ?? '') : `[${said.join(', ')}]`;
   const causes = errors.map(({ reason, message, field }) => ({ reason, message, field }));
   const title = qualified({ group, plural: kind });
-  return failure(422, 'Invalid', `${title} "${name}" is invalid: ${what}`, { name, group, kind, causes });
+  return failure(422, 'Invalid', `${title} "${name}" is invalid: ${aggregate(lines)}`, { name, group, kind, causes });
 }
 
 export const badRequest = (message: string): KubeError => failure(400, 'BadRequest', message);

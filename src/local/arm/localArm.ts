@@ -234,25 +234,20 @@ export class LocalArm {
   }
 
   managedCluster({ resourceGroup, name }: ClusterName): ManagedCluster | undefined {
-    const { store } = this.context;
-    if (store.findGroup(resourceGroup) === undefined) return undefined;
-    const found = store.find(store.idOf(resourceGroup, MANAGED_CLUSTERS, name));
+    const found = this.context.store.findIn(resourceGroup, MANAGED_CLUSTERS, name);
     return found && managedClusterOf(found);
   }
 
   /** Whether the cluster has an agent pool for the pods that AKS runs in it. */
   hasSystemPool({ resourceGroup, name }: ClusterName): boolean {
     const { store } = this.context;
-    if (store.findGroup(resourceGroup) === undefined) return false;
-    const pools = store.children(store.idOf(resourceGroup, MANAGED_CLUSTERS, name), AGENT_POOLS);
+    const pools = store.children(store.findIn(resourceGroup, MANAGED_CLUSTERS, name)?.id ?? '', AGENT_POOLS);
     return pools.some(({ properties }) => textAt(properties, 'mode') === 'System');
   }
 
   /** The window of a maintenance configuration of a cluster; undefined when there is none of that name. */
   maintenanceWindow({ resourceGroup, name }: ClusterName, configuration: string): JsonObject | undefined {
-    const { store } = this.context;
-    if (store.findGroup(resourceGroup) === undefined) return undefined;
-    const found = store.find(store.idOf(resourceGroup, MAINTENANCE_KIND.type, name, configuration));
+    const found = this.context.store.findIn(resourceGroup, MAINTENANCE_KIND.type, name, configuration);
     return found && objectAt(found.properties, 'maintenanceWindow');
   }
 

@@ -131,6 +131,11 @@ export class ResourceStore {
     return this.resources.get(id.toLowerCase());
   }
 
+  /** Undefined also when its group is not there. */
+  findIn(group: string, type: string, ...names: readonly string[]): ArmResource | undefined {
+    return this.findGroup(group) && this.find(this.idOf(group, type, ...names));
+  }
+
   /** 404 with ARM's own words when absent. */
   get(group: string, type: string, ...names: readonly string[]): ArmResource {
     const resource = this.find(this.idOf(group, type, ...names));

@@ -156,6 +156,11 @@ export class VirtualMachines {
     return accepted(this.context, request, operation);
   }
 
+  /** As AKS turns the machines of its nodes off and on: those that are off cost nothing. */
+  turn(id: string, state: 'off' | 'on'): void {
+    this.setPower(id, state === 'on' ? 'running' : 'deallocated');
+  }
+
   /** Sets the power at once, and tells the computer inside. */
   setPower(id: string, to: PowerState): void {
     const machine = this.context.store.find(id);

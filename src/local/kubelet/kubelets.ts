@@ -5,6 +5,7 @@ import { ignoreNotFound, isAlreadyExists, isNotFound } from '../../kube/errors.t
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { microTimestamp } from '../../units/timestamp.ts';
+import { isReady } from '../workloads/podState.ts';
 import { createIfAbsent, unlessReplaced } from '../writes.ts';
 import { nodeBecame, nodeStarted, type EventText } from './kubeletEvents.ts';
 import type { BootedInstance } from './instance.ts';
@@ -143,8 +144,7 @@ export class Kubelets {
   private async stageOf(name: string): Promise<Stage> {
     const node = await ignoreNotFound(this.options.kube.get(Kinds.Node, { name }));
     if (node === undefined) return 'booting';
-    const isReady = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
-    return isReady ? 'ready' : 'joined';
+    return isReady(node) ? 'ready' : 'joined';
   }
 
   private async join(instance: BootedInstance): Promise<void> {

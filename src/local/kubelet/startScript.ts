@@ -34,7 +34,6 @@ interface Rule {
 
 const START = '/opt/azure/containers/provision_start.sh';
 const SCRIPTS = '/opt/azure/containers/';
-const is = (name: string, expected: string): Rule => ({ name, holds: (value) => value === expected });
 const matches = (name: string, pattern: RegExp): Rule => ({ name, holds: (value) => pattern.test(value) });
 const flag = (name: string): Rule => matches(name, /^(?:true|false)$/);
 /** A download for the hardware; an image for a newer Kubernetes carries the binaries itself. */
@@ -43,6 +42,26 @@ const download = (name: string, needed: (minor: number) => boolean): Rule => ({
   holds: (value, { architecture }, variables) =>
     needed(minorOf(variables)) ? value.startsWith('https://') && value.includes(`-linux-${architecture}`) : true,
 });
+
+/** Variables for which an image takes one value only. */
+export const IMAGE_VALUES = {
+  ENABLE_TLS_BOOTSTRAPPING: 'true',
+  ENABLE_SECURE_TLS_BOOTSTRAPPING: 'false',
+  USE_MANAGED_IDENTITY_EXTENSION: 'true',
+  USE_INSTANCE_METADATA: 'true',
+  SERVICE_PRINCIPAL_CLIENT_ID: 'msi',
+  VM_TYPE: 'standard',
+  LOAD_BALANCER_SKU: 'Standard',
+  CONTAINER_RUNTIME: 'containerd',
+  CLI_TOOL: 'ctr',
+  NEEDS_CONTAINERD: 'true',
+  IS_VHD: 'true',
+  CSE_HELPERS_FILEPATH: `${SCRIPTS}provision_source.sh`,
+  CSE_DISTRO_HELPERS_FILEPATH: `${SCRIPTS}provision_source_distro.sh`,
+  CSE_INSTALL_FILEPATH: `${SCRIPTS}provision_installs.sh`,
+  CSE_DISTRO_INSTALL_FILEPATH: `${SCRIPTS}provision_installs_distro.sh`,
+  CSE_CONFIG_FILEPATH: `${SCRIPTS}provision_configs.sh`,
+} as const;
 
 const RULES: readonly Rule[] = [
   matches('KUBERNETES_VERSION', /^1\.\d+\.\d+/),
@@ -54,32 +73,17 @@ const RULES: readonly Rule[] = [
   },
   { name: 'KUBE_CA_CRT', holds: (value) => decoded(value).startsWith('-----BEGIN CERTIFICATE-----') },
   matches('TLS_BOOTSTRAP_TOKEN', /^[a-z0-9]{6}\.[a-z0-9]{16}$/),
-  is('ENABLE_TLS_BOOTSTRAPPING', 'true'),
-  is('ENABLE_SECURE_TLS_BOOTSTRAPPING', 'false'),
   { name: 'LOCATION', holds: (value, host) => same(value, host.location) },
   { name: 'RESOURCE_GROUP', holds: (value, host) => same(value, host.resourceGroup) },
   { name: 'SUBSCRIPTION_ID', holds: (value, host) => same(value, host.subscriptionId) },
-  is('USE_MANAGED_IDENTITY_EXTENSION', 'true'),
-  is('USE_INSTANCE_METADATA', 'true'),
-  is('SERVICE_PRINCIPAL_CLIENT_ID', 'msi'),
   { name: 'SERVICE_PRINCIPAL_FILE_CONTENT', holds: (value) => decoded(value) === 'msi' },
-  is('VM_TYPE', 'standard'),
-  is('LOAD_BALANCER_SKU', 'Standard'),
   matches('NETWORK_PLUGIN', /^(?:azure|none|kubenet)$/),
   matches('SUBNET', /./),
   matches('VIRTUAL_NETWORK', /./),
   matches('VIRTUAL_NETWORK_RESOURCE_GROUP', /./),
   matches('NETWORK_SECURITY_GROUP', /^aks-agentpool-\d{8}-nsg$/i),
   matches('ROUTE_TABLE', /^aks-agentpool-\d{8}-routetable$/),
-  is('CONTAINER_RUNTIME', 'containerd'),
-  is('CLI_TOOL', 'ctr'),
-  is('NEEDS_CONTAINERD', 'true'),
-  is('IS_VHD', 'true'),
-  is('CSE_HELPERS_FILEPATH', `${SCRIPTS}provision_source.sh`),
-  is('CSE_DISTRO_HELPERS_FILEPATH', `${SCRIPTS}provision_source_distro.sh`),
-  is('CSE_INSTALL_FILEPATH', `${SCRIPTS}provision_installs.sh`),
-  is('CSE_DISTRO_INSTALL_FILEPATH', `${SCRIPTS}provision_installs_distro.sh`),
-  is('CSE_CONFIG_FILEPATH', `${SCRIPTS}provision_configs.sh`),
+  ...Object.entries(IMAGE_VALUES).map(([name, expected]): Rule => ({ name, holds: (value) => value === expected })),
   matches('TARGET_CLOUD', /./),
   matches('MCR_REPOSITORY_BASE', /^[a-z0-9.]+$/),
   download('KUBE_BINARY_URL', (minor) => minor < 34),

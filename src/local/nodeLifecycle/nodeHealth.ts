@@ -9,6 +9,7 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import { controlLoop, soonest, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
+import { isReady } from '../workloads/podState.ts';
 import { ZoneDisruption, type ZoneCount } from './zoneDisruption.ts';
 
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
@@ -68,8 +69,6 @@ const same = (left: readonly Taint[], right: readonly Taint[]): boolean => {
 };
 
 const zoneOf = ({ metadata }: Node): string => metadata.labels?.[Labels.zone] ?? '';
-const isReady = ({ status }: Node): boolean =>
-  status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false;
 
 export function nodeHealthController(context: ControlPlaneContext): Controller {
   const { kube, clock, informers, eventsOf } = context;

@@ -84,22 +84,25 @@ export class SchedulerWrites {
   }
 
   private async bindNow(pod: Pod, node: string, signal: AbortSignal): Promise<boolean> {
-    const { kube, events } = this.options;
     try {
-      await kube.bind(refTo(pod), node, { signal });
+      await this.options.kube.bind(refTo(pod), node, { signal });
     } catch (error) {
       if (isNotFound(error) || isConflict(error)) return false;
       throw error;
     }
-    events.publish({
-      object: pod,
-      kind: Kinds.Pod,
-      type: 'Normal',
-      reason: 'Scheduled',
-      message: `Successfully assigned ${keyOf(pod)} to ${node}`,
-      dedupeValues: [pod.metadata.uid ?? keyOf(pod)],
-    });
+    const { uid = keyOf(pod) } = pod.metadata;
+    this.say(pod, 'Normal', 'Scheduled', `Successfully assigned ${keyOf(pod)} to ${node}`, [uid]);
     return true;
+  }
+
+  private say(
+    object: Pod,
+    type: 'Normal' | 'Warning',
+    reason: string,
+    message: string,
+    dedupeValues: readonly string[],
+  ): void {
+    this.options.events.publish({ object, kind: Kinds.Pod, type, reason, message, dedupeValues: [...dedupeValues] });
   }
 
   /** Undefined when the pod says so already; else always false: nothing was bound. */
@@ -116,8 +119,7 @@ export class SchedulerWrites {
   }
 
   private async writeUnschedulable(pod: Pod, message: string, previous: PodCondition | undefined): Promise<boolean> {
-    const { clock, events } = this.options;
-    const now = timestamp(clock.now());
+    const now = timestamp(this.options.clock.now());
     const condition = {
       type: 'PodScheduled',
       status: 'False',
@@ -126,33 +128,20 @@ export class SchedulerWrites {
       lastTransitionTime: previous?.status === 'False' ? previous.lastTransitionTime : now,
     };
     await unlessReplaced(patchPodStatus(this.options.kube, pod, { conditions: [condition] }));
-    events.publish({
-      object: pod,
-      kind: Kinds.Pod,
-      type: 'Warning',
-      reason: 'FailedScheduling',
-      message,
-      dedupeValues: [pod.metadata.uid ?? '', message],
-    });
+    this.say(pod, 'Warning', 'FailedScheduling', message, [pod.metadata.uid ?? '', message]);
     return false;
   }
 
   /** Makes the victims leave for a pod that is nominated to their node. Always false: nothing was bound yet. */
   async preempt(pod: Pod, node: string, victims: readonly Pod[]): Promise<boolean> {
-    const { kube, clock, events } = this.options;
+    const { kube, clock } = this.options;
     await this.nominate(pod, node);
     for (const victim of victims) {
       const message = 'default-scheduler: preempting to accommodate a higher priority pod';
       const conditions = [disruptionTarget('PreemptionByScheduler', message, clock.now())];
       await unlessReplaced(patchPodStatus(kube, victim, { conditions }));
-      events.publish({
-        object: victim,
-        kind: Kinds.Pod,
-        type: 'Normal',
-        reason: 'Preempted',
-        message: `Preempted by pod ${pod.metadata.uid ?? keyOf(pod)} on node ${node}`,
-        dedupeValues: [victim.metadata.uid ?? victim.metadata.name],
-      });
+      const why = `Preempted by pod ${pod.metadata.uid ?? keyOf(pod)} on node ${node}`;
+      this.say(victim, 'Normal', 'Preempted', why, [victim.metadata.uid ?? victim.metadata.name]);
       await deletePod(kube, victim);
     }
     return false;

@@ -3,7 +3,7 @@ import { roomScore, shareUsed } from '../../pods/nodeScore.ts';
 import { isTolerated } from '../../pods/taints.ts';
 import type { Seeker } from './filters.ts';
 import { nodePreference } from './nodeAffinity.ts';
-import type { NodeInfo } from './nodeInfo.ts';
+import type { NodeInfo, Taint } from './nodeInfo.ts';
 
 const HIGHEST = 100;
 const WEIGHTS = { taints: 3, nodeAffinity: 2, podAffinity: 2, spread: 2 } as const;
@@ -12,34 +12,14 @@ export function bestNode(seeker: Seeker, candidates: readonly NodeInfo[]): NodeI
   if (candidates.length <= 1) return candidates[0];
   const totals = candidates.map((node) => roomOn(seeker, node));
   const { pod } = seeker.info;
-  if (candidates.some(({ taints }) => taints.some(({ effect }) => effect === 'PreferNoSchedule'))) {
-    addScores(
-      totals,
-      candidates.map((node) => -dislikes(seeker, node)),
-      WEIGHTS.taints,
-    );
-  }
+  const add = (plugin: keyof typeof WEIGHTS, score: (node: NodeInfo) => number): void =>
+    addScores(totals, candidates.map(score), WEIGHTS[plugin]);
+  if (candidates.some(({ taints }) => taints.some(isSoft))) add('taints', (node) => -dislikes(seeker, node));
   if (pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution) {
-    addScores(
-      totals,
-      candidates.map(({ node }) => nodePreference(pod, node)),
-      WEIGHTS.nodeAffinity,
-    );
+    add('nodeAffinity', ({ node }) => nodePreference(pod, node));
   }
-  if (seeker.affinity.hasPreference) {
-    addScores(
-      totals,
-      candidates.map((node) => seeker.affinity.preference(node)),
-      WEIGHTS.podAffinity,
-    );
-  }
-  if (seeker.spread.hasPreference) {
-    addScores(
-      totals,
-      candidates.map((node) => -seeker.spread.crowding(node)),
-      WEIGHTS.spread,
-    );
-  }
+  if (seeker.affinity.hasPreference) add('podAffinity', (node) => seeker.affinity.preference(node));
+  if (seeker.spread.hasPreference) add('spread', (node) => -seeker.spread.crowding(node));
   let best = 0;
   for (let index = 1; index < totals.length; index++) {
     if ((totals[index] ?? 0) > (totals[best] ?? 0)) best = index;
@@ -64,8 +44,8 @@ function roomOn({ info }: Seeker, node: NodeInfo): number {
   return roomScore({ cpu: share('cpu'), memory: share('memory') });
 }
 
+const isSoft = ({ effect }: Taint): boolean => effect === 'PreferNoSchedule';
+
 function dislikes({ info }: Seeker, node: NodeInfo): number {
-  return node.taints.filter(
-    (taint) => taint.effect === 'PreferNoSchedule' && !isTolerated(taint, info.pod.spec?.tolerations),
-  ).length;
+  return node.taints.filter((taint) => isSoft(taint) && !isTolerated(taint, info.pod.spec?.tolerations)).length;
 }

@@ -3,12 +3,13 @@
  * gone. A disk is on one node at a time.
  */
 import { createHash } from 'node:crypto';
-import { Kinds, type Node, type PersistentVolume, type Pod, type VolumeAttachment } from '../../api/kinds.ts';
+import { Kinds, type PersistentVolume, type Pod, type VolumeAttachment } from '../../api/kinds.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { refOf, watch } from '../../kube/runtime/watch.ts';
 import { isTerminal } from '../../pods/podPredicates.ts';
 import { BY_CLAIM, BY_VOLUME, claimsOf, volumeOf, type ClusterInformers } from '../clusterInformers.ts';
 import { controlLoop, soonest, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
+import { isReady } from '../workloads/podState.ts';
 import { createIfAbsent, merge, remove } from '../writes.ts';
 import { DISK_DRIVER } from './storageClasses.ts';
 
@@ -17,9 +18,6 @@ const SWITCHING = 2_000;
 const FINALIZER = 'external-attacher/disk-csi-azure-com';
 /** Milliseconds after which the disks of a node that does not answer are taken from it. */
 const FORCE_DETACH = 360_000;
-
-const isReady = (node: Node): boolean =>
-  node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 
 function attachmentName(volume: string, node: string): string {
   return `csi-${createHash('sha256').update(`${volume}${DISK_DRIVER}${node}`).digest('hex')}`;

@@ -8,11 +8,12 @@ import type { Draft, Kube } from '../../kube/kube.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { keyOf, watch } from '../../kube/runtime/watch.ts';
 import { isActive } from '../../pods/podPredicates.ts';
+import { sameJson } from '../apiserver/fields.ts';
 import { BY_NAMESPACE } from '../clusterInformers.ts';
 import { controlLoop, type ControlPlaneContext } from '../controlLoop.ts';
 import { createIfAbsent, inNamespaceOf, merge, ownerReference, writeStatus } from '../writes.ts';
 import { isReady } from './podState.ts';
-import { canonical, templateHash } from './templateHash.ts';
+import { templateHash } from './templateHash.ts';
 
 type Endpoints = WithMeta<RawEndpoints>;
 type EndpointSlice = WithMeta<RawEndpointSlice>;
@@ -142,8 +143,8 @@ async function put<T extends KubeObject>(
     return;
   }
   const known = before as unknown as Record<string, unknown>;
-  const isSame = Object.entries(body).every(
-    ([field, value]) => canonical(value) === canonical(known[field] ?? (Array.isArray(value) ? [] : undefined)),
+  const isSame = Object.entries(body).every(([field, value]) =>
+    sameJson(value, known[field] ?? (Array.isArray(value) ? [] : undefined)),
   );
   if (!isSame) await merge(kube, kind, before, body);
 }

@@ -1,8 +1,9 @@
 /** How far a pod has come, as controllers count it. */
-import type { Pod } from '../../api/kinds.ts';
+import type { Node, Pod } from '../../api/kinds.ts';
 
-export const isReady = (pod: Pod): boolean =>
-  (pod.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
+/** Of pods and of nodes. */
+export const isReady = ({ status: { conditions = [] } = {} }: Pick<Pod, 'status'> | Pick<Node, 'status'>): boolean =>
+  conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 
 /** When a ready pod becomes available: once it has been ready for `minReadySeconds`. */
 function availableAt(pod: Pod, minReadySeconds: number): number {

@@ -3,6 +3,7 @@
  * are read from the store, so a change counts from the next request on.
  */
 import { fieldsAt, listAt, textAt, type ApiObject, type Fields } from '../fields.ts';
+import { aggregate } from '../status.ts';
 import { keyOf, type Store } from '../store.ts';
 import { readRule, ruleAllows, type Attributes, type PolicyRule } from './policyRules.ts';
 import { accountUserName, MASTERS, type User } from './user.ts';
@@ -40,7 +41,7 @@ export class Authorizer {
     for (const grant of this.grants(user, namespace, errors)) {
       if (ruleAllows(grant.rule, attributes)) return { allowed: true, reason: `RBAC: allowed by ${grant.by}` };
     }
-    return { allowed: false, reason: errors.length === 0 ? '' : `RBAC: ${joined(errors)}` };
+    return { allowed: false, reason: errors.length === 0 ? '' : `RBAC: ${aggregate(errors)}` };
   }
 
   rulesOf(user: User, namespace: string): UserRules {
@@ -86,11 +87,6 @@ export class Authorizer {
     const by = `${kind} ${shown} of ${roleKind} ${role} to ${describeSubject(subject as Fields, namespace)}`;
     for (const rule of rules) yield { rule, by };
   }
-}
-
-function joined(errors: readonly string[]): string {
-  const said = [...new Set(errors)];
-  return said.length === 1 ? (said[0] ?? '') : `[${said.join(', ')}]`;
 }
 
 function isSubject(subject: Fields, user: User, namespace: string): boolean {

@@ -2,6 +2,8 @@
  * ResourceQuotas: what a new object uses up, with the quotas' new status; a Forbidden error when one of them does not
  * leave enough.
  */
+import type { Pod } from '../../../api/kinds.ts';
+import { isTerminal } from '../../../pods/podPredicates.ts';
 import { Quantity } from '../../../units/quantity.ts';
 import { at, copyJson, fieldsAt, isFields, listAt, textAt, type ApiObject } from '../fields.ts';
 import type { Resource } from '../resource.ts';
@@ -17,13 +19,8 @@ const COMPUTE = new Set(['cpu', 'memory', 'ephemeral-storage']);
 const BARE = new Set(['services', 'configmaps', 'secrets', 'replicationcontrollers', 'resourcequotas']);
 const ONE = Quantity.fromValue(1);
 
-function isOver(pod: ApiObject): boolean {
-  const phase = textAt(pod, 'status', 'phase');
-  return phase === 'Succeeded' || phase === 'Failed';
-}
-
 function podUsage(pod: ApiObject, used: Map<string, Quantity>): void {
-  if (isOver(pod)) return;
+  if (isTerminal(pod as unknown as Pod)) return;
   used.set('pods', ONE);
   for (const [name, amount] of podAmounts(pod, 'requests')) {
     if (COMPUTE.has(name)) used.set(name, amount);

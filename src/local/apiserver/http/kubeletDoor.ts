@@ -3,6 +3,7 @@ import { listAt, textAt, type ApiObject } from '../fields.ts';
 import { badRequest, invalid } from '../status.ts';
 import { Check } from '../strategies/check.ts';
 import type { ApiRequest } from './message.ts';
+import { integer } from './requestOptions.ts';
 
 export interface LogOptions {
   readonly container: string;
@@ -24,13 +25,9 @@ export interface KubeletDoor {
 }
 
 export function logOptions({ query }: ApiRequest, pod: ApiObject, now: number): LogOptions {
-  const number = (name: string): number | undefined => {
-    const text = query.get(name);
-    if (text === null || text === '') return undefined;
-    if (/^-?\d+$/.test(text)) return Number(text);
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  };
-  const [tailLines, limitBytes, sinceSeconds] = ['tailLines', 'limitBytes', 'sinceSeconds'].map(number);
+  const [tailLines, limitBytes, sinceSeconds] = ['tailLines', 'limitBytes', 'sinceSeconds'].map((name) =>
+    integer(query, name),
+  );
   const sinceTime = query.get('sinceTime') ?? '';
   const check = new Check({ tailLines });
   check.notNegative('tailLines');

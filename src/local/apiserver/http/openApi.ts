@@ -52,7 +52,6 @@ const PATCH_TYPES = [
 export class OpenApi {
   private readonly catalog: Catalog;
   private generation = -1;
-  private olderGeneration = -1;
   private older: OpenApiV2 | undefined;
   private readonly documents = new Map<string, { readonly text: string; readonly hash: string }>();
 
@@ -70,10 +69,7 @@ export class OpenApi {
 
   /** `key`: `api/v1`, `apis/apps/v1`. */
   document(key: string): { readonly text: string; readonly hash: string } | undefined {
-    if (this.generation !== this.catalog.generation) {
-      this.documents.clear();
-      this.generation = this.catalog.generation;
-    }
+    this.forgetOld();
     const known = this.documents.get(key);
     if (known !== undefined || !this.keys().has(key)) return known;
     const text = JSON.stringify(this.build(key));
@@ -84,13 +80,21 @@ export class OpenApi {
 
   /** All kinds in one document of the older form. */
   version2(): OpenApiV2 {
-    if (this.olderGeneration !== this.catalog.generation || this.older === undefined) {
-      this.olderGeneration = this.catalog.generation;
+    this.forgetOld();
+    if (this.older === undefined) {
       const schemas: Record<string, OpenApiSchema> = {};
       for (const key of this.keys()) Object.assign(schemas, this.schemas(key).schemas);
       this.older = openApiV2(schemas, VERSION);
     }
     return this.older;
+  }
+
+  /** What was made before kinds came, changed or went. */
+  private forgetOld(): void {
+    if (this.generation === this.catalog.generation) return;
+    this.generation = this.catalog.generation;
+    this.documents.clear();
+    this.older = undefined;
   }
 
   private keys(): Set<string> {

@@ -45,15 +45,10 @@ function* wireFields(buffer: Buffer): Generator<Wire> {
       case 0:
         yield { number, varint: varint(), bytes: Buffer.alloc(0) };
         break;
-      case 1:
-        yield { number, varint: 0n, bytes: take(8) };
-        break;
       case 2:
         yield { number, varint: 0n, bytes: take(Number(varint())) };
         break;
-      case 5:
-        yield { number, varint: 0n, bytes: take(4) };
-        break;
+      // No kind has a field of a fixed size.
       default:
         throw badRequest('the protobuf body uses an unknown wire type');
     }
@@ -101,8 +96,6 @@ function decodeValue(type: string, wire: Wire, depth: number): unknown {
       return wire.bytes.toString('base64');
     case 'bool':
       return wire.varint !== 0n;
-    case 'double':
-      return wire.bytes.readDoubleLE(0);
     case 'int32':
     case 'int64':
     case 'uint32':

@@ -19,7 +19,7 @@ const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([
 /** A watch without a limit of its own ends after an hour, so that clients spread over restarts. */
 const WATCH_SECONDS = 3600;
 
-function integer(query: URLSearchParams, name: string): number | undefined {
+export function integer(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
   if (!/^-?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);

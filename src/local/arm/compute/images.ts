@@ -3,7 +3,7 @@ import { listed, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
 import { textAt } from '../jsonPath.ts';
-import { ok, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
+import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import type { Tokens } from '../directory/tokens.ts';
 import { IMAGE_GALLERIES, type ImageDefinition, type ImageGallery } from './imageCatalogue.ts';
 import { imageVersions, type ImageVersion } from './imageReleases.ts';
@@ -79,17 +79,13 @@ export class Images {
     const answer = (
       verb: string,
       rest: string,
-      body: (gallery: ImageGallery, parameters: Readonly<Record<string, string>>, request: ArmRequest) => ArmResponse,
-    ): Route => ({
-      name: verb,
-      method: 'GET',
-      path: `${path}${rest}`,
-      handle: (request) => {
+      body: (gallery: ImageGallery, request: ArmRequest) => ArmResponse,
+    ): Route =>
+      route(verb, 'GET', `${path}${rest}`, (request) => {
         const gallery = find(request.parameters);
         if (gallery === undefined) throw notFound('gallery', request.parameters['gallery'] ?? '');
-        return body(gallery, request.parameters, request);
-      },
-    });
+        return body(gallery, request);
+      });
     const describe = (request: ArmRequest, id: string, itemName: string, properties: object): object => ({
       name: itemName,
       location: this.context.location,
@@ -99,7 +95,7 @@ export class Images {
       properties: uniqueId ? properties : { ...properties, provisioningState: 'Succeeded' },
     });
     const idOf = (gallery: ImageGallery, rest = ''): string => uniqueId?.(gallery, rest) ?? '';
-    const imageOf = (gallery: ImageGallery, image = ''): Place => ({
+    const imageOf = (gallery: ImageGallery, { parameters: { image = '' } }: ArmRequest): Place => ({
       gallery,
       image: this.image(gallery, image, community),
     });
@@ -119,31 +115,28 @@ export class Images {
         storageProfile: { osDiskImage: { diskSizeGB: 30, hostCaching: 'ReadWrite' } },
       });
     return [
-      answer(plural(name, 'get'), '', (gallery, _parameters, request) =>
+      answer(plural(name, 'get'), '', (gallery, request) =>
         ok(describe(request, idOf(gallery), uniqueId ? gallery.community : gallery.name, {})),
       ),
-      answer(plural(`${name}Image`, 'list'), '/images', (gallery, _parameters, request) =>
+      answer(plural(`${name}Image`, 'list'), '/images', (gallery, request) =>
         listed(
           gallery.images
             .filter(({ sharedOnly }) => !community || sharedOnly !== true)
             .map((image) => showImage(request, { gallery, image })),
         ),
       ),
-      answer(plural(`${name}Image`, 'get'), '/images/{image}', (gallery, { image }, request) =>
-        ok(showImage(request, imageOf(gallery, image))),
+      answer(plural(`${name}Image`, 'get'), '/images/{image}', (gallery, request) =>
+        ok(showImage(request, imageOf(gallery, request))),
       ),
-      answer(plural(`${name}ImageVersion`, 'list'), '/images/{image}/versions', (gallery, { image }, request) =>
-        listed(imageVersions(this.context).map((version) => showVersion(request, imageOf(gallery, image), version))),
+      answer(plural(`${name}ImageVersion`, 'list'), '/images/{image}/versions', (gallery, request) =>
+        listed(imageVersions(this.context).map((version) => showVersion(request, imageOf(gallery, request), version))),
       ),
-      answer(
-        plural(`${name}ImageVersion`, 'get'),
-        '/images/{image}/versions/{version}',
-        (gallery, { image, version }, request) => {
-          const found = imageVersions(this.context).find((each) => each.version === version);
-          if (found === undefined) throw notFound('gallery image version', version ?? '');
-          return ok(showVersion(request, imageOf(gallery, image), found));
-        },
-      ),
+      answer(plural(`${name}ImageVersion`, 'get'), '/images/{image}/versions/{version}', (gallery, request) => {
+        const { version = '' } = request.parameters;
+        const found = imageVersions(this.context).find((each) => each.version === version);
+        if (found === undefined) throw notFound('gallery image version', version);
+        return ok(showVersion(request, imageOf(gallery, request), found));
+      }),
     ];
   }
 
@@ -206,8 +199,6 @@ function notFound(what: string, name: string): ArmError {
     404,
     code,
     `The ${what} '${name}' is not available in this region or does not exist. Please contact image owner to replicate to this region, or change your requested region.`,
-    {
-      target: 'imageReference',
-    },
+    { target: 'imageReference' },
   );
 }

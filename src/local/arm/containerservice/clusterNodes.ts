@@ -97,8 +97,7 @@ export class ClusterNodes {
   /** Turns the machine of a node off or on. */
   power(cluster: ArmResource, vmName: string, state: 'off' | 'on'): void {
     const { context, machines } = this.options;
-    const id = context.store.idOf(groupOf(cluster), VIRTUAL_MACHINES, vmName);
-    if (context.store.find(id) !== undefined) machines.setPower(id, state === 'on' ? 'running' : 'deallocated');
+    machines.turn(context.store.idOf(groupOf(cluster), VIRTUAL_MACHINES, vmName), state);
   }
 
   /** Removes the node's machine, with its interface and disk, and an interface that never got one. */
@@ -136,7 +135,9 @@ export class ClusterNodes {
     const { profile, vmName } = wish;
     const image = imageOf(this.nodeImage(wish.cluster, profile));
     const spot = textAt(profile, 'priority') === 'Spot';
+    const has = (part: string, feature: string): boolean => at(profile, part, feature) === true;
     const system = objectAt(profile, 'operatingSystem');
+    const isEphemeral = system['osDiskType'] === 'Ephemeral';
     const size = typeof system['osDiskSizeGB'] === 'number' ? system['osDiskSizeGB'] : 128;
     return {
       location: locationOf(context, wish.cluster),
@@ -153,22 +154,16 @@ export class ClusterNodes {
             createOption: 'FromImage',
             deleteOption: 'Delete',
             diskSizeGB: size,
-            ...(system['osDiskType'] === 'Ephemeral'
-              ? { caching: 'ReadOnly', diffDiskSettings: { option: 'Local' } }
-              : {}),
+            ...(isEphemeral && { caching: 'ReadOnly', diffDiskSettings: { option: 'Local' } }),
           },
         },
         osProfile: { computerName: vmName, adminUsername: 'azureuser', customData: this.customData(wish) },
         networkProfile: {
           networkInterfaces: [{ id: interfaceId, properties: { primary: true, deleteOption: 'Delete' } }],
         },
-        ...(spot ? { priority: 'Spot', evictionPolicy: 'Delete', billingProfile: { maxPrice: -1 } } : {}),
-        ...(at(profile, 'hardware', 'ultraSsdEnabled') === true
-          ? { additionalCapabilities: { ultraSSDEnabled: true } }
-          : {}),
-        ...(at(profile, 'security', 'enableEncryptionAtHost') === true
-          ? { securityProfile: { encryptionAtHost: true } }
-          : {}),
+        ...(spot && { priority: 'Spot', evictionPolicy: 'Delete', billingProfile: { maxPrice: -1 } }),
+        ...(has('hardware', 'ultraSsdEnabled') && { additionalCapabilities: { ultraSSDEnabled: true } }),
+        ...(has('security', 'enableEncryptionAtHost') && { securityProfile: { encryptionAtHost: true } }),
       },
     };
   }

@@ -99,9 +99,7 @@ export class LocalClusters {
   /** Turns every machine of a cluster's nodes off or on. */
   power(cluster: ArmResource, state: 'off' | 'on'): void {
     const group = textAt(cluster.properties, 'nodeResourceGroup') ?? '';
-    for (const { id } of this.context.store.list(VIRTUAL_MACHINES, group)) {
-      this.machines.setPower(id, state === 'on' ? 'running' : 'deallocated');
-    }
+    for (const { id } of this.context.store.list(VIRTUAL_MACHINES, group)) this.machines.turn(id, state);
   }
 
   /** The group and network of a cluster's nodes; they stay as they are when they are there. */

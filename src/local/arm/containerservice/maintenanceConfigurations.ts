@@ -46,10 +46,7 @@ function maintenanceOf({ name, body }: Wish): JsonObject {
     const [start = '', end = ''] = [textAt(span, 'start'), textAt(span, 'end')];
     isDate('notAllowedDates.start', start);
     isDate('notAllowedDates.end', end);
-    if (end < start)
-      refuse(
-        'The value of parameter maintenanceWindow.notAllowedDates is invalid. The end of a span must not be before its start.',
-      );
+    if (end < start) refuseValue('notAllowedDates', 'The end of a span must not be before its start.');
   }
   checkSchedule(objectAt(window, 'schedule'));
   return { ...properties, maintenanceWindow: { utcOffset: '+00:00', ...window } };
@@ -69,19 +66,19 @@ function checkSchedule(schedule: JsonObject): void {
     const [first] = allowed;
     if (typeof first === 'number') inRange(path, value, allowed as readonly [number, number]);
     else if (!(allowed as readonly string[]).includes(String(value))) {
-      refuse(`The value of parameter maintenanceWindow.${path} is invalid. It must be one of ${allowed.join(', ')}.`);
+      refuseValue(path, `It must be one of ${allowed.join(', ')}.`);
     }
   }
 }
 
 function inRange(path: string, value: unknown, [least, most]: readonly [number, number]): void {
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return;
-  refuse(`The value of parameter maintenanceWindow.${path} is invalid. It must be between ${least} and ${most}.`);
+  refuseValue(path, `It must be between ${least} and ${most}.`);
 }
 
 function matches(path: string, value: string | undefined, pattern: RegExp, form: string): void {
   if (value !== undefined && pattern.test(value)) return;
-  refuse(`The value of parameter maintenanceWindow.${path} is invalid. It must be of the form ${form}.`);
+  refuseValue(path, `It must be of the form ${form}.`);
 }
 
 /** A day that the calendar has. */
@@ -89,7 +86,7 @@ function isDate(path: string, value: string | undefined): void {
   matches(path, value, /^\d{4}-\d{2}-\d{2}$/, 'yyyy-mm-dd');
   const day = new Date(`${value}T00:00:00Z`);
   if (!Number.isNaN(day.getTime()) && day.toISOString().startsWith(`${value}T`)) return;
-  refuse(`The value of parameter maintenanceWindow.${path} is invalid. There is no day ${value}.`);
+  refuseValue(path, `There is no day ${value}.`);
 }
 
 /** Hours of the week in which AKS may maintain the cluster itself. */
@@ -103,6 +100,10 @@ function checkWeek(hours: readonly unknown[]): void {
       `The value of parameter timeInWeek is invalid. A day must be one of ${DAYS.join(', ')}, and its hours between 0 and 23.`,
     );
   }
+}
+
+function refuseValue(path: string, why: string): never {
+  refuse(`The value of parameter maintenanceWindow.${path} is invalid. ${why}`);
 }
 
 function refuse(words: string): never {

@@ -1,4 +1,5 @@
 /** The custom data of a node, in the variables that the provisioning code on AKS images reads. */
+import { IMAGE_VALUES } from '../../kubelet/startScript.ts';
 import { EVICTION_HARD, kubeReservedMebibytes, kubeReservedMillicores } from '../../../catalogue/overhead.ts';
 
 export interface NodeScript {
@@ -31,7 +32,6 @@ SystemdCgroup = true
 config_path = "/etc/containerd/certs.d"
 `;
 const MIRROR = 'https://acs-mirror.azureedge.net';
-const SCRIPTS = '/opt/azure/containers';
 /** The control plane that nodes of AKS talk to; the local one trusts whatever boots. */
 const AUTHORITY = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n';
 const DIGITS = '00000000';
@@ -76,30 +76,15 @@ export function renderNodeScript(node: NodeScript): string {
 }
 
 const FIXED: Readonly<Record<string, string>> = {
+  ...IMAGE_VALUES,
   KUBE_CA_CRT: base64(AUTHORITY),
-  ENABLE_TLS_BOOTSTRAPPING: 'true',
-  ENABLE_SECURE_TLS_BOOTSTRAPPING: 'false',
-  USE_MANAGED_IDENTITY_EXTENSION: 'true',
-  USE_INSTANCE_METADATA: 'true',
-  SERVICE_PRINCIPAL_CLIENT_ID: 'msi',
   SERVICE_PRINCIPAL_FILE_CONTENT: base64('msi'),
-  VM_TYPE: 'standard',
-  LOAD_BALANCER_SKU: 'Standard',
   NETWORK_PLUGIN: 'none',
   SUBNET: 'aks-subnet',
   VIRTUAL_NETWORK: `aks-vnet-${DIGITS}`,
   VIRTUAL_NETWORK_RESOURCE_GROUP: 'aks',
   NETWORK_SECURITY_GROUP: `aks-agentpool-${DIGITS}-nsg`,
   ROUTE_TABLE: `aks-agentpool-${DIGITS}-routetable`,
-  CONTAINER_RUNTIME: 'containerd',
-  CLI_TOOL: 'ctr',
-  NEEDS_CONTAINERD: 'true',
-  IS_VHD: 'true',
-  CSE_HELPERS_FILEPATH: `${SCRIPTS}/provision_source.sh`,
-  CSE_DISTRO_HELPERS_FILEPATH: `${SCRIPTS}/provision_source_distro.sh`,
-  CSE_INSTALL_FILEPATH: `${SCRIPTS}/provision_installs.sh`,
-  CSE_DISTRO_INSTALL_FILEPATH: `${SCRIPTS}/provision_installs_distro.sh`,
-  CSE_CONFIG_FILEPATH: `${SCRIPTS}/provision_configs.sh`,
   TARGET_CLOUD: 'AzurePublicCloud',
   MCR_REPOSITORY_BASE: 'mcr.microsoft.com',
   SYSCTL_CONTENT: base64('net.core.somaxconn=16384\n'),

@@ -41,6 +41,25 @@ export class TemplateScope {
   private readonly variables = new Map<string, unknown>();
   private readonly parameters = new Map<string, unknown>();
   private readonly copies: ReadonlyMap<string, number>;
+  /** Functions that depend on the template or on where it is deployed. */
+  private readonly functions: Readonly<
+    Record<string, (words: readonly string[], args: readonly unknown[]) => unknown>
+  > = {
+    parameters: ([name = '']) => this.parameter(name),
+    variables: ([name = '']) => this.variable(name),
+    resourcegroup: () => this.site.group,
+    subscription: () => {
+      const { subscriptionId, tenantId } = this.site;
+      return { id: `/subscriptions/${subscriptionId}`, subscriptionId, tenantId, displayName: 'nodewright local' };
+    },
+    tenant: () => ({ tenantId: this.site.tenantId }),
+    deployment: () => ({ name: this.site.deploymentName }),
+    resourceid: (words) => this.resourceId(words),
+    subscriptionresourceid: (words) => this.subscriptionResourceId(words),
+    extensionresourceid: ([scope = '', type = '', ...names]) => `${scope}/providers/${joined(type, names)}`,
+    reference: ([name = '', _apiVersion, full]) => this.reference(name, full),
+    copyindex: (_words, args) => this.copyIndex(args),
+  };
 
   constructor(
     template: JsonObject,
@@ -128,41 +147,11 @@ export class TemplateScope {
   }
 
   private call(name: string, args: readonly unknown[]): unknown {
-    const words = args.map(asText);
-    switch (name) {
-      case 'parameters':
-        return this.parameter(words[0] ?? '');
-      case 'variables':
-        return this.variable(words[0] ?? '');
-      case 'resourcegroup':
-        return this.site.group;
-      case 'subscription':
-        return {
-          id: `/subscriptions/${this.site.subscriptionId}`,
-          subscriptionId: this.site.subscriptionId,
-          tenantId: this.site.tenantId,
-          displayName: 'nodewright local',
-        };
-      case 'tenant':
-        return { tenantId: this.site.tenantId };
-      case 'deployment':
-        return { name: this.site.deploymentName };
-      case 'resourceid':
-        return this.resourceId(words);
-      case 'subscriptionresourceid':
-        return this.subscriptionResourceId(words);
-      case 'extensionresourceid':
-        return `${words[0] ?? ''}/providers/${joined(words[1] ?? '', words.slice(2))}`;
-      case 'reference':
-        return this.reference(words[0] ?? '', words[2]);
-      case 'copyindex':
-        return this.copyIndex(args);
-      default: {
-        const known = TEMPLATE_FUNCTIONS[name];
-        if (known !== undefined) return known(args);
-        throw invalidTemplate(`The template function '${name}' is not valid.`);
-      }
-    }
+    const own = Object.hasOwn(this.functions, name) ? this.functions[name] : undefined;
+    if (own !== undefined) return own(args.map(asText), args);
+    const known = Object.hasOwn(TEMPLATE_FUNCTIONS, name) ? TEMPLATE_FUNCTIONS[name] : undefined;
+    if (known !== undefined) return known(args);
+    throw invalidTemplate(`The template function '${name}' is not valid.`);
   }
 
   private parameter(name: string): unknown {

@@ -1,6 +1,7 @@
 /** Access tokens of the local directory: for secrets, federated assertions and managed identities. */
-import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
+import { createHmac, createPublicKey, verify } from 'node:crypto';
 import type { Clock } from '../../../clock/clock.ts';
+import { isSecret } from '../../requestBody.ts';
 import { ArmError, DirectoryError } from '../armError.ts';
 import type { Principal, Principals } from './principals.ts';
 
@@ -123,7 +124,7 @@ export class Tokens {
   }
 
   isMetadataKey(machine: string, key: string): boolean {
-    return isSame(key, this.metadataKey(machine));
+    return isSecret(key, this.metadataKey(machine));
   }
 
   /** The principal that the header speaks for. */
@@ -133,7 +134,7 @@ export class Tokens {
       throw this.unauthorized('AuthenticationFailed', "Authentication failed. The 'Authorization' header is missing.");
     }
     const [header = '', payload = '', signature = ''] = token.split('.');
-    if (!isSame(signature, this.sign(`${header}.${payload}`))) {
+    if (!isSecret(signature, this.sign(`${header}.${payload}`))) {
       throw this.unauthorized('InvalidAuthenticationToken', 'The access token is invalid.');
     }
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as Claims;
@@ -178,7 +179,7 @@ export class Tokens {
     if (form.get('client_assertion_type') === JWT_BEARER) {
       return this.checkAssertion(principal.clientId, form.get('client_assertion') ?? '');
     }
-    if (isSame(form.get('client_secret') ?? '', principal.clientSecret)) return;
+    if (isSecret(form.get('client_secret') ?? '', principal.clientSecret)) return;
     throw refusal(
       7000215,
       `Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the client secret ID, for a secret added to app '${principal.clientId}'.`,
@@ -218,12 +219,6 @@ export class Tokens {
       },
     });
   }
-}
-
-/** Takes the same time wherever two texts differ. */
-function isSame(given: string, expected: string): boolean {
-  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 function encode(value: object): string {

@@ -1,7 +1,7 @@
 /** The status and the result of long-running operations. */
 import { retryAfter, timestamp, type ArmContext } from '../armContext.ts';
 import type { Operation } from '../operations.ts';
-import { ok, route, type ArmResponse, type Route } from '../server/router.ts';
+import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 
 const PROVIDERS: readonly string[] = [
   'Microsoft.Compute',
@@ -17,17 +17,7 @@ export function operationRoutes(context: ArmContext): readonly Route[] {
       route('operations.get', 'GET', `${location}/operations/{id}`, ({ parameters: { id = '' } }) =>
         progress(context, context.operations.find(id)),
       ),
-      route(
-        'operationResults.get',
-        'GET',
-        `${location}/operationResults/{id}`,
-        ({ parameters: { id = '' }, path, query }) => {
-          const answer = result(context, context.operations.find(id));
-          // A client without the operation's other address goes on with this one.
-          const self = `${context.endpoint()}${path}?${query.toString()}`;
-          return answer.status === 202 ? { ...answer, headers: { ...answer.headers, location: self } } : answer;
-        },
-      ),
+      route('operationResults.get', 'GET', `${location}/operationResults/{id}`, (request) => result(context, request)),
     ];
   });
 }
@@ -47,9 +37,12 @@ function progress(context: ArmContext, operation: Operation): ArmResponse {
 }
 
 /** 202 while it runs; then what it brought, or 204 when there is nothing to show. */
-export function result(context: ArmContext, operation: Operation): ArmResponse {
+export function result(context: ArmContext, { parameters: { id = '' }, path, query }: ArmRequest): ArmResponse {
+  const operation = context.operations.find(id);
   if (operation.status === 'InProgress') {
-    return { status: 202, headers: { 'retry-after': retryAfter(context, operation) } };
+    // A client without the operation's other address goes on with this one.
+    const location = `${context.endpoint()}${path}?${query.toString()}`;
+    return { status: 202, headers: { 'retry-after': retryAfter(context, operation), location } };
   }
   if (operation.error !== undefined) throw operation.error;
   const body = operation.result?.();

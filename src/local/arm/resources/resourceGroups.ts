@@ -46,17 +46,10 @@ export function resourceGroupRoutes(context: ArmContext, { empty }: ResourceGrou
     route('resourceGroups.delete', 'DELETE', `${collection}/{group}`, (request) =>
       deleteGroup(context, request, empty),
     ),
-    route(
-      'operationResults.get',
-      'GET',
-      '/subscriptions/{subscription}/operationresults/{id}',
-      ({ parameters: { id = '' }, path, query }) => {
-        const answer = result(context, context.operations.find(id));
-        const location = `${context.endpoint()}${path}?${query.toString()}`;
-        if (answer.status === 202) return { ...answer, headers: { ...answer.headers, location } };
-        return { status: 200 };
-      },
-    ),
+    route('operationResults.get', 'GET', '/subscriptions/{subscription}/operationresults/{id}', (request) => {
+      const answer = result(context, request);
+      return answer.status === 202 ? answer : { status: 200 };
+    }),
   ];
 }
 

@@ -45,36 +45,26 @@ class KindRoutes {
       path,
       handle,
     });
-    return [
+    const routes = [
       route('list', 'GET', collection, (request) => this.list(request)),
       route('get', 'GET', item, (request) => {
         const found = this.find(request);
-        return {
-          status: 200,
-          body: this.show(found, request),
-          headers: { etag: found.etag },
-        };
+        return { status: 200, body: this.show(found, request), headers: { etag: found.etag } };
       }),
-      ...(kind.tracked
-        ? [
-            route('listAll', 'GET', `/subscriptions/{subscription}/providers/${kind.type}`, (request) =>
-              paged(context, request, context.store.list(kind.type), (resource) => this.show(resource, request)),
-            ),
-          ]
-        : []),
-      ...(kind.put
-        ? [
-            {
-              ...route('createOrUpdate', 'PUT', item, (request) => this.put(request)),
-              preflight: kind.preflight && ((request: ArmRequest) => this.preflight(request)),
-            },
-          ]
-        : []),
-      ...(kind.patch
-        ? [route(kind.patch === 'tags' ? 'updateTags' : 'update', 'PATCH', item, (request) => this.patch(request))]
-        : []),
-      ...(kind.remove ? [route('delete', 'DELETE', item, (request) => this.delete(request))] : []),
     ];
+    if (kind.tracked) {
+      const listAll: Route['handle'] = (request) =>
+        paged(context, request, context.store.list(kind.type), (resource) => this.show(resource, request));
+      routes.push(route('listAll', 'GET', `/subscriptions/{subscription}/providers/${kind.type}`, listAll));
+    }
+    if (kind.put) {
+      const preflight = kind.preflight && ((request: ArmRequest): void => this.preflight(request));
+      routes.push({ ...route('createOrUpdate', 'PUT', item, (request) => this.put(request)), preflight });
+    }
+    const change = kind.patch === 'tags' ? 'updateTags' : 'update';
+    if (kind.patch) routes.push(route(change, 'PATCH', item, (request) => this.patch(request)));
+    if (kind.remove) routes.push(route('delete', 'DELETE', item, (request) => this.delete(request)));
+    return routes;
   }
 
   private list(request: ArmRequest): ArmResponse {
@@ -99,7 +89,7 @@ class KindRoutes {
     const wish = this.wishOf(request);
     checkPreconditions(request, wish.existing);
     this.checkIdle(wish.id);
-    return this.write(wish, this.placed(wish.name, wish.body, wish.existing));
+    return this.write(wish, this.placed(wish));
   }
 
   private wishOf(request: ArmRequest): Wish {
@@ -114,7 +104,7 @@ class KindRoutes {
   private preflight(request: ArmRequest): void {
     const wish = this.wishOf(request);
     try {
-      this.placed(wish.name, wish.body, wish.existing);
+      this.placed(wish);
       this.kind.properties(wish);
     } catch (error) {
       if (!(error instanceof ArmError)) throw error;
@@ -138,17 +128,11 @@ class KindRoutes {
     const properties = { ...existing.properties, ...objectAt(given, 'properties') };
     const body = { ...existing, ...given, tags, properties };
     const wish: Wish = { context, request, id: existing.id, name: existing.name, body, existing };
-    return this.write(wish, {
-      ...(existing.location === undefined ? {} : { location: existing.location }),
-      ...(tags && { tags }),
-    });
+    const { location } = existing;
+    return this.write(wish, { ...(location !== undefined && { location }), ...(tags && { tags }) });
   }
 
-  private placed(
-    name: string,
-    body: unknown,
-    existing: ArmResource | undefined,
-  ): Pick<ArmResource, 'location' | 'tags'> {
+  private placed({ name, body, existing }: Wish): Pick<ArmResource, 'location' | 'tags'> {
     const { context, kind } = this;
     if (kind.tracked) {
       return { location: checkLocation(kind.type, name, body, existing), tags: checkTags(body) };
@@ -202,11 +186,8 @@ class KindRoutes {
       return { status: 200 };
     }
     this.settle(found.id, 'Deleting');
-    return accepted(
-      context,
-      request,
-      this.begin(request, found.id, () => this.remove(found.id)),
-    );
+    const operation = this.begin(request, found.id, () => this.remove(found.id));
+    return accepted(context, request, operation);
   }
 
   private begin(request: ArmRequest, id: string, finish: () => void): Operation {
@@ -221,10 +202,7 @@ class KindRoutes {
       // What is late is the end of the operation: the resource can be used before.
       untold: request.extraTime,
       finish: done(finish),
-      failure: request.lateFault && {
-        error: request.lateFault.error,
-        apply: done(() => this.settle(id, 'Failed')),
-      },
+      failure: request.lateFault && { error: request.lateFault.error, apply: done(() => this.settle(id, 'Failed')) },
       result: () => {
         const found = this.context.store.find(id);
         return found && this.show(found, request);

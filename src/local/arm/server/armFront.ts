@@ -71,6 +71,7 @@ export class ArmFront {
     const id = random.uuid();
     const correlation = header(request, 'x-ms-correlation-request-id') ?? id;
     const client = header(request, 'x-ms-client-request-id');
+    const asksForId = header(request, 'x-ms-return-client-request-id') === 'true';
     const moment = new Date(clock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
     return {
       'cache-control': 'no-cache',
@@ -81,9 +82,7 @@ export class ArmFront {
       'x-ms-request-id': id,
       'x-ms-correlation-request-id': correlation,
       'x-ms-routing-request-id': `${location.toUpperCase()}:${moment}:${correlation}`,
-      ...(client !== undefined && header(request, 'x-ms-return-client-request-id') === 'true'
-        ? { 'x-ms-client-request-id': client }
-        : {}),
+      ...(client !== undefined && asksForId && { 'x-ms-client-request-id': client }),
     };
   }
 
