@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import type { Log } from '../kube/log.ts';
 import type { Endpoint } from './apiserver/localApiServer.ts';
 import type { LocalArm } from './arm/localArm.ts';
-import type { ClusterName } from './arm/services.ts';
-import type { ManagedCluster } from './arm/containerservice/managedCluster.ts';
+import type { ClusterName, ManagedCluster } from './arm/containerservice/managedCluster.ts';
 import type { LocalCluster } from './localCluster.ts';
 
 export interface LocalFleetOptions {

@@ -4,12 +4,12 @@ import type { Random } from '../clock/random.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Endpoint } from './apiserver/localApiServer.ts';
 import type { ArmDurations } from './arm/armContext.ts';
+import type { ClusterName } from './arm/containerservice/managedCluster.ts';
 import { LocalArm } from './arm/localArm.ts';
 import { ArmFaults } from './faults/armFaults.ts';
 import { Faults } from './faults/faults.ts';
 import { LocalCluster, type CommonClusterOptions } from './localCluster.ts';
 import { keyOf, LocalFleet } from './localFleet.ts';
-import type { ClusterName } from './arm/services.ts';
 import type { BootedInstance } from './kubelet/instance.ts';
 
 export interface LocalWorldOptions extends CommonClusterOptions {

@@ -95,7 +95,7 @@ export class LocalApiServer {
     // The catalogue and the collector learn of restored objects as of any others; the rest looks around when it starts.
     if (stateFile !== undefined) this.stops.push(keepState(stateFile, store));
     this.stops.push(keepNamespaces(objects), keepDefinitions(objects), keepQuotas(objects));
-    this.kube = new LocalKube({ objects, clock, raw: async (path) => await this.rawGet(path) });
+    this.kube = new LocalKube(objects, (path) => this.rawGet(path));
     createInitialObjects(objects);
   }
 

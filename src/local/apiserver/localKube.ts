@@ -3,7 +3,6 @@
  * server's own rules. Answers are frozen: a caller that wants to change one copies it.
  */
 import { apiVersionOf, type KubeList, type KubeObject, type ResourceKind } from '../../api/object.ts';
-import type { Clock } from '../../clock/clock.ts';
 import type {
   DeleteOptions,
   Draft,
@@ -32,22 +31,14 @@ import type { WriteRequest } from './writeRequest.ts';
 
 const DEFAULT_MANAGER = 'nodewright';
 
-export interface LocalKubeOptions {
-  readonly objects: Objects;
-  readonly clock: Clock;
-  /** GET of a path that is no object: discovery, health, version. */
-  readonly raw: (path: string) => Promise<unknown>;
-}
-
 export class LocalKube implements Kube {
   private readonly objects: Objects;
-  private readonly clock: Clock;
-  private readonly rawGet: LocalKubeOptions['raw'];
+  private readonly rawGet: (path: string) => Promise<unknown>;
 
-  constructor(options: LocalKubeOptions) {
-    this.objects = options.objects;
-    this.clock = options.clock;
-    this.rawGet = options.raw;
+  /** `rawGet`: GET of a path that is no object: discovery, health, version. */
+  constructor(objects: Objects, rawGet: (path: string) => Promise<unknown>) {
+    this.objects = objects;
+    this.rawGet = rawGet;
   }
 
   async get<T extends KubeObject>(kind: ResourceKind<T>, ref: ObjectRef, options: GetOptions = {}): Promise<T> {
@@ -68,7 +59,7 @@ export class LocalKube implements Kube {
   async *watch<T extends KubeObject>(kind: ResourceKind<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>> {
     const resource = this.resource(kind);
     const request = { ...options, namespace: scopeOf(resource, options.namespace, false) };
-    for await (const event of watchObjects(this.objects, resource, request, this.clock)) {
+    for await (const event of watchObjects(this.objects, resource, request)) {
       yield toWatchEvent<T>(event);
     }
   }

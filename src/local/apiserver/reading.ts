@@ -1,5 +1,4 @@
 /** Lists, with pages and continue tokens, and watches. */
-import type { Clock } from '../../clock/clock.ts';
 import { KubeError } from '../../kube/errors.ts';
 import type { ApiObject } from './fields.ts';
 import type { Objects } from './objects.ts';
@@ -119,7 +118,6 @@ export function watchObjects(
   objects: Objects,
   resource: Resource,
   request: ReadRequest,
-  clock: Clock,
 ): AsyncGenerator<ServedEvent, void, undefined> {
   const matches = storedPredicate(resource, predicateOf(resource, request));
   const asked = parseRevision(request.resourceVersion, true);
@@ -136,7 +134,7 @@ export function watchObjects(
       timeoutSeconds: request.timeoutSeconds,
       signal: request.signal,
     },
-    clock,
+    objects.clock,
     objects.store,
   );
   const { decode } = resource.storage;

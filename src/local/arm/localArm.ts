@@ -7,25 +7,21 @@ import { estimatedSpotPrice } from '../../catalogue/bundledCatalogue.ts';
 import { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
 import { createCertificateAuthority, issueServerCertificate, type CertificateAuthority } from '../certificates.ts';
 import type { ArmContext, ArmDurations } from './armContext.ts';
-import { createServices, type ClusterName, type Services } from './services.ts';
-import type { NodeProvisioningUse } from './containerservice/nodeProvisioning.ts';
-import { managedClusterOf, type ManagedCluster } from './containerservice/managedCluster.ts';
+import { createServices, type Services, type ServicesOptions } from './services.ts';
+import { managedClusterOf, type ClusterName, type ManagedCluster } from './containerservice/managedCluster.ts';
 import { MAINTENANCE_KIND } from './containerservice/maintenanceConfigurations.ts';
 import { AGENT_POOLS, MANAGED_CLUSTERS } from './containerservice/managedClusters.ts';
-import type { DrainNode, MarkNodes } from './containerservice/poolRollouts.ts';
-import type { CredentialNames } from './containerservice/clusterCredentials.ts';
 import type { SkuRestriction } from './compute/skus.ts';
-import type { QuotaLimits } from './compute/usages.ts';
 import type { RoleAssignment } from './directory/principals.ts';
 import { pullRight } from './directory/registries.ts';
 import type { FederatedCredential, LocalCredentials } from './directory/tokens.ts';
-import { NO_FAULTS, type FaultPlan } from './faultPlan.ts';
+import { NO_FAULTS } from './faultPlan.ts';
 import { objectAt, textAt, type JsonObject } from './jsonPath.ts';
 import type { ClusterNetwork } from './network/clusterNetwork.ts';
 import { Operations } from './operations.ts';
 import { normalLocation } from './resources/requestRules.ts';
 import { finishHalfDone } from './halfDone.ts';
-import { ResourceJournal } from './resourceJournal.ts';
+import { keepResources } from './resourceJournal.ts';
 import { ResourceStore, type StoreChange } from './resourceStore.ts';
 import { ArmFront, type WireRequest, type WireResponse } from './server/armFront.ts';
 import { ArmServer } from './server/armServer.ts';
@@ -33,7 +29,11 @@ import { Gate } from './server/gate.ts';
 import { AZURE_LIMITS, Throttling, type ThrottleLimits } from './server/throttling.ts';
 import type { LocalVirtualMachine, VirtualMachineEvent } from './virtualMachines.ts';
 
-export interface LocalArmOptions {
+/**
+ * Without the parts of clusters, credentials cannot be listed, nothing is known of node auto-provisioning, nodes go
+ * without being drained, and only new nodes have the labels and taints of their pool.
+ */
+export interface LocalArmOptions extends Partial<Omit<ServicesOptions, 'context' | 'credentials'>> {
   readonly clock: Clock;
   readonly random: Random;
   /** A region that the bundled price list knows. */
@@ -42,27 +42,12 @@ export interface LocalArmOptions {
   /** The group that holds the cluster's VMs. */
   readonly nodeResourceGroup?: string;
   /** The cluster itself, in its own group. */
-  readonly cluster?: { readonly resourceGroup: string; readonly name: string };
-  /** The kubeconfig of a cluster under the names that Azure gives; absent: credentials cannot be listed. */
-  readonly kubeconfig?: (cluster: ClusterName, names: CredentialNames) => string | undefined;
-  /** What of node auto-provisioning runs in a cluster; absent: nothing is known of any. */
-  readonly provisioningUse?: (cluster: ClusterName) => NodeProvisioningUse | undefined;
-  /** Empties a node of a cluster before AKS removes it; absent: nodes go as they are. */
-  readonly drainNode?: DrainNode;
-  /** Brings labels and taints of an agent pool to its nodes; absent: only new nodes have them. */
-  readonly markNodes?: MarkNodes;
-  /** The clock of clients in other processes, by which tokens last: `clock` unless that runs fast. */
-  readonly tokenClock?: Clock;
+  readonly cluster?: ClusterName;
   readonly durations?: Partial<ArmDurations>;
-  /** Limits in vCPUs, where they differ from generous ones. */
-  readonly quota?: QuotaLimits;
-  /** Sizes that the subscription may not use. */
-  readonly restrictions?: readonly SkuRestriction[];
   /** How fast a principal may ask: Azure's limits unless told otherwise; `none` lets everything through. */
   readonly throttling?: ThrottleLimits | 'none';
   /** Most items on a page of a list. */
   readonly pageSize?: number;
-  readonly faults?: FaultPlan;
   /** Where the subscription's resources are kept between processes; nowhere unless given. */
   readonly stateFile?: string;
   /** Signs the server's certificate; made on the spot when absent. */
@@ -90,7 +75,7 @@ export class LocalArm {
   readonly location: string;
   readonly subscriptionId: string;
   readonly nodeResourceGroup: string;
-  readonly cluster: { readonly resourceGroup: string; readonly name: string };
+  readonly cluster: ClusterName;
   readonly network: ClusterNetwork;
   readonly credentials: LocalCredentials;
   private readonly options: LocalArmOptions;
@@ -98,7 +83,8 @@ export class LocalArm {
   private readonly services: Services;
   private readonly front: ArmFront;
   private readonly server: ArmServer;
-  private readonly journal: ResourceJournal | undefined;
+  /** Ends the record of the resources. */
+  private readonly endJournal: (() => void) | undefined;
   private address: { readonly endpoint: string; readonly caPem: string } | undefined;
 
   constructor(options: LocalArmOptions) {
@@ -134,10 +120,10 @@ export class LocalArm {
       drainNode: async (cluster, node) => options.drainNode?.(cluster, node),
       markNodes: async (cluster, pool, change) => options.markNodes?.(cluster, pool, change),
       tokenClock: options.tokenClock ?? clock,
-      clusterCredentials: { kubeconfig: (cluster, names) => options.kubeconfig?.(cluster, names) },
+      kubeconfig: (cluster, names) => options.kubeconfig?.(cluster, names),
     });
     const { store } = this.context;
-    if (options.stateFile !== undefined) this.journal = new ResourceJournal(options.stateFile, store);
+    if (options.stateFile !== undefined) this.endJournal = keepResources(options.stateFile, store);
     this.network = this.services.addCluster(this.cluster, this.nodeResourceGroup);
     // Finishes what an earlier process left half done.
     this.services.resume();
@@ -178,7 +164,7 @@ export class LocalArm {
   async close(): Promise<void> {
     this.context.operations.close();
     this.services.close();
-    this.journal?.close();
+    this.endJournal?.();
     await this.server.close();
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../clock/seededRandom.ts';
 import { VirtualClock } from '../../clock/virtualClock.ts';
-import { ResourceJournal } from './resourceJournal.ts';
+import { keepResources } from './resourceJournal.ts';
 import { ResourceStore, type ArmResource } from './resourceStore.ts';
 import { LocalArm } from './localArm.ts';
 
@@ -30,9 +30,9 @@ describe('a subscription that is kept', () => {
   /** As a process does that writes and ends. */
   const write = (change: (store: ResourceStore) => void): void => {
     const store = new ResourceStore(SUBSCRIPTION);
-    const journal = new ResourceJournal(file, store);
+    const end = keepResources(file, store);
     change(store);
-    journal.close();
+    end();
   };
 
   it('has the same resources and secrets, of whatever type, and not those that are gone', () => {

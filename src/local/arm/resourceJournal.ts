@@ -9,27 +9,21 @@ const NAME = 'nodewrightAzure';
 /** 3: nodes of agent pools boot with the real name of their API server. */
 const VERSION = 3;
 
-export class ResourceJournal {
-  private readonly journal: Journal;
-  private readonly stopListening: () => void;
-
-  /** Restores what the file holds, then records everything that happens. */
-  constructor(path: string, store: ResourceStore) {
-    this.journal = new Journal({
-      path,
-      name: NAME,
-      version: VERSION,
-      header: () => ({ subscriptionId: store.subscriptionId }),
-      take: (line, isHeader) => {
-        if (!isHeader) store.apply(line as unknown as StoreChange);
-      },
-      snapshot: () => store.snapshot(),
-    });
-    this.stopListening = store.subscribe((change) => this.journal.append(change));
-  }
-
-  close(): void {
-    this.stopListening();
-    this.journal.close();
-  }
+/** Restores what the file holds, then records everything that happens. Returns a function that ends it. */
+export function keepResources(path: string, store: ResourceStore): () => void {
+  const journal = new Journal({
+    path,
+    name: NAME,
+    version: VERSION,
+    header: () => ({ subscriptionId: store.subscriptionId }),
+    take: (line, isHeader) => {
+      if (!isHeader) store.apply(line as unknown as StoreChange);
+    },
+    snapshot: () => store.snapshot(),
+  });
+  const stopListening = store.subscribe((change) => journal.append(change));
+  return () => {
+    stopListening();
+    journal.close();
+  };
 }

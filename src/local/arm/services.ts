@@ -9,10 +9,11 @@ import { Skus, type SkuRestriction } from './compute/skus.ts';
 import { Usages, type QuotaLimits } from './compute/usages.ts';
 import { virtualMachineRoutes } from './compute/virtualMachineRoutes.ts';
 import { AgentPools } from './containerservice/agentPools.ts';
-import { clusterCredentialRoutes, type ClusterCredentialsOptions } from './containerservice/clusterCredentials.ts';
+import { clusterCredentialRoutes, type KubeconfigOf } from './containerservice/clusterCredentials.ts';
 import { ClusterNodes } from './containerservice/clusterNodes.ts';
 import { MachinesApi } from './containerservice/machines.ts';
 import { clusterPowerRoutes, clusterReadRoutes } from './containerservice/clusterRoutes.ts';
+import { clusterNameOf, type ClusterName } from './containerservice/managedCluster.ts';
 import { clusterKinds, MANAGED_CLUSTERS } from './containerservice/managedClusters.ts';
 import type { NodeProvisioningUse } from './containerservice/nodeProvisioning.ts';
 import { nodeBootstrappingRoutes } from './containerservice/nodeBootstrapping.ts';
@@ -52,9 +53,11 @@ export interface ServicesOptions {
   readonly context: ArmContext;
   readonly credentials: LocalCredentials;
   readonly faults: FaultPlan;
+  /** Limits in vCPUs, where they differ from generous ones. */
   readonly quota: QuotaLimits;
+  /** Sizes that the subscription may not use. */
   readonly restrictions: readonly SkuRestriction[];
-  readonly clusterCredentials: ClusterCredentialsOptions;
+  readonly kubeconfig: KubeconfigOf;
   /** What of node auto-provisioning runs in a cluster; undefined when its API server does not run. */
   readonly provisioningUse: (cluster: ClusterName) => NodeProvisioningUse | undefined;
   /** Empties a node before AKS removes it. */
@@ -63,11 +66,6 @@ export interface ServicesOptions {
   readonly markNodes: MarkNodes;
   /** The clock of clients in other processes: their tokens last by it. */
   readonly tokenClock: Clock;
-}
-
-export interface ClusterName {
-  readonly resourceGroup: string;
-  readonly name: string;
 }
 
 export interface Services {
@@ -154,7 +152,7 @@ export function createServices(options: ServicesOptions): Services {
       checkPools: (cluster, wish) => clusters.checkPools(pools, cluster, wish),
       putPools: (cluster, wish) => clusters.putPools(pools, cluster, wish),
       tearDown: (group) => clusters.empty(group, true),
-      provisioningUse: ({ id, name }) => options.provisioningUse({ resourceGroup: id.split('/')[4] ?? '', name }),
+      provisioningUse: (cluster) => options.provisioningUse(clusterNameOf(cluster)),
       tenantId: credentials.tenantId,
     }),
   ];
@@ -162,7 +160,7 @@ export function createServices(options: ServicesOptions): Services {
   const deployments = new Deployments(context, { tenantId: credentials.tenantId, router: () => router });
   const router: Router = new Router([
     ...subscriptionRoutes(context, { tenantId: credentials.tenantId, types }),
-    ...resourceGroupRoutes(context, { empty: (group) => clusters.empty(group, false) }),
+    ...resourceGroupRoutes(context, (group) => clusters.empty(group, false)),
     ...featureRoutes(context),
     ...authorizationRoutes(context),
     ...deployments.routes(),
@@ -176,8 +174,8 @@ export function createServices(options: ServicesOptions): Services {
     ...skus.routes(),
     ...images.routes(),
     ...clusterReadRoutes(context, (cluster, pool) => pools.newestImage(cluster, pool.properties)),
-    ...clusterPowerRoutes(context, { power: (cluster, state) => clusters.power(cluster, state) }),
-    ...clusterCredentialRoutes(context, options.clusterCredentials),
+    ...clusterPowerRoutes(context, (cluster, state) => clusters.power(cluster, state)),
+    ...clusterCredentialRoutes(context, options.kubeconfig),
     ...pools.routes(),
     ...machinesApi.routes(pools),
     ...nodeBootstrappingRoutes(context, tokens),

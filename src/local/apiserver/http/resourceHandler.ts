@@ -54,7 +54,7 @@ export function resourceHandler(objects: Objects, kubelets: KubeletDoor | undefi
       case 'GET': {
         const options = readRequest(request, namespace);
         if (!isWatch(request)) return render.list(listObjects(objects, resource, options), resource);
-        const events = watchObjects(objects, resource, options, clock);
+        const events = watchObjects(objects, resource, options);
         const include = includeObject(request.query.get('includeObject'));
         const lines = watchLines(events, resource, accepted, include, () => clock.now());
         return { code: 200, contentType: 'application/json', body: lines };

@@ -4,6 +4,7 @@ import { at } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { ok, type ArmResponse, type Route } from '../server/router.ts';
 import { aksError } from './aksError.ts';
+import type { ClusterName } from './managedCluster.ts';
 import { CLUSTER_PATH, MANAGED_CLUSTERS } from './managedClusters.ts';
 
 export interface CredentialNames {
@@ -12,21 +13,16 @@ export interface CredentialNames {
   readonly context: string;
 }
 
-export interface ClusterCredentialsOptions {
-  /** The kubeconfig of a cluster under these names; undefined while its API server does not listen. */
-  readonly kubeconfig: (
-    cluster: { readonly resourceGroup: string; readonly name: string },
-    names: CredentialNames,
-  ) => string | undefined;
-}
+/** The kubeconfig of a cluster under these names; undefined while its API server does not listen. */
+export type KubeconfigOf = (cluster: ClusterName, names: CredentialNames) => string | undefined;
 
-export function clusterCredentialRoutes(context: ArmContext, options: ClusterCredentialsOptions): readonly Route[] {
+export function clusterCredentialRoutes(context: ArmContext, kubeconfigOf: KubeconfigOf): readonly Route[] {
   const route = (action: string, role: 'clusterAdmin' | 'clusterUser'): Route => ({
     name: `managedClusters.${action}`,
     method: 'POST',
     path: `${CLUSTER_PATH}/${action}`,
     handle: ({ parameters: { group = '', name = '' } }) =>
-      handOut(context.store.get(group, MANAGED_CLUSTERS, name), group, role, options),
+      handOut(context.store.get(group, MANAGED_CLUSTERS, name), group, role, kubeconfigOf),
   });
   return [route('listClusterAdminCredential', 'clusterAdmin'), route('listClusterUserCredential', 'clusterUser')];
 }
@@ -35,7 +31,7 @@ function handOut(
   { name, properties }: ArmResource,
   group: string,
   role: 'clusterAdmin' | 'clusterUser',
-  { kubeconfig }: ClusterCredentialsOptions,
+  kubeconfigOf: KubeconfigOf,
 ): ArmResponse {
   if (role === 'clusterAdmin' && at(properties, 'disableLocalAccounts') === true) {
     const words = 'Getting static credential is not allowed because this cluster is set to disable local accounts.';
@@ -43,7 +39,7 @@ function handOut(
   }
   // `az` adds `-admin` to the context of an admin.
   const names = { cluster: name, user: `${role}_${group}_${name}`, context: name };
-  const text = kubeconfig({ resourceGroup: group, name }, names);
+  const text = kubeconfigOf({ resourceGroup: group, name }, names);
   if (text === undefined) {
     throw aksError(409, 'OperationNotAllowed', `The API server of cluster '${name}' does not listen yet.`);
   }

@@ -11,10 +11,8 @@ import { checkStop } from './nodeProvisioning.ts';
 
 const LOCATION = '/subscriptions/{subscription}/providers/Microsoft.ContainerService/locations/{location}';
 
-export interface PowerHooks {
-  /** Turns the machines of a cluster's pools off or on. */
-  readonly power: (cluster: ArmResource, state: 'off' | 'on') => void;
-}
+/** Turns the machines of a cluster's pools off or on. */
+export type Power = (cluster: ArmResource, state: 'off' | 'on') => void;
 
 /** The newest image for the nodes of a pool. */
 export type NewestImage = (cluster: ArmResource, pool: ArmResource) => string;
@@ -40,7 +38,7 @@ export function clusterReadRoutes(context: ArmContext, newestImage: NewestImage)
   ];
 }
 
-export function clusterPowerRoutes(context: ArmContext, hooks: PowerHooks): readonly Route[] {
+export function clusterPowerRoutes(context: ArmContext, power: Power): readonly Route[] {
   const change =
     (code: 'Stopped' | 'Running'): Route['handle'] =>
     (request): ArmResponse => {
@@ -52,7 +50,7 @@ export function clusterPowerRoutes(context: ArmContext, hooks: PowerHooks): read
         finish: () => {
           const now = context.store.find(cluster.id);
           if (now === undefined) return;
-          hooks.power(now, code === 'Stopped' ? 'off' : 'on');
+          power(now, code === 'Stopped' ? 'off' : 'on');
           context.store.put({ ...now, properties: { ...now.properties, powerState: { code } } });
         },
         failed: () => undefined,

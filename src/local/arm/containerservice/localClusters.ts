@@ -8,6 +8,7 @@ import type { ArmResource } from '../resourceStore.ts';
 import { VIRTUAL_MACHINES, type VirtualMachines } from '../virtualMachines.ts';
 import type { AgentPools } from './agentPools.ts';
 import { resolveKubernetes } from './kubernetesVersions.ts';
+import type { ClusterName } from './managedCluster.ts';
 import { AGENT_POOLS, CLUSTER_DEFAULTS, MANAGED_CLUSTERS } from './managedClusters.ts';
 import { networkProfile } from './networkProfile.ts';
 import { isAutomatic } from './nodeProvisioning.ts';
@@ -27,11 +28,7 @@ export class LocalClusters {
   }
 
   /** A cluster with node auto-provisioning on, ready from the start; one that is there stays as it is. */
-  add(
-    pools: AgentPools,
-    { resourceGroup, name }: { readonly resourceGroup: string; readonly name: string },
-    nodeResourceGroup: string,
-  ): ClusterNetwork {
+  add(pools: AgentPools, { resourceGroup, name }: ClusterName, nodeResourceGroup: string): ClusterNetwork {
     const { store, location, random } = this.context;
     if (store.findGroup(resourceGroup) === undefined) {
       store.putGroup({ name: resourceGroup, location, provisioningState: 'Succeeded' });

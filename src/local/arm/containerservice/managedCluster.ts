@@ -3,9 +3,12 @@ import { textAt } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { resolvableNames } from './apiServerNames.ts';
 
-export interface ManagedCluster {
+export interface ClusterName {
   readonly resourceGroup: string;
   readonly name: string;
+}
+
+export interface ManagedCluster extends ClusterName {
   readonly location: string;
   readonly nodeResourceGroup: string;
   readonly kubernetesVersion: string;
@@ -23,13 +26,18 @@ export interface ManagedCluster {
   readonly upgradeChannel: string;
 }
 
-export function managedClusterOf({ id, name, location, properties }: ArmResource): ManagedCluster {
+export const clusterNameOf = ({ id, name }: ArmResource): ClusterName => ({
+  resourceGroup: id.split('/')[4] ?? '',
+  name,
+});
+
+export function managedClusterOf(cluster: ArmResource): ManagedCluster {
+  const { location, properties } = cluster;
   const network = (member: string): string => textAt(properties, 'networkProfile', member) ?? '';
   const identity = (member: string): string => textAt(properties, 'identityProfile', 'kubeletidentity', member) ?? '';
   const provisioning = (member: string): string | undefined => textAt(properties, 'nodeProvisioningProfile', member);
   return {
-    resourceGroup: id.split('/')[4] ?? '',
-    name,
+    ...clusterNameOf(cluster),
     location: location ?? '',
     nodeResourceGroup: textAt(properties, 'nodeResourceGroup') ?? '',
     kubernetesVersion: textAt(properties, 'currentKubernetesVersion') ?? '',

@@ -8,6 +8,7 @@ import type { ArmError } from '../armError.ts';
 import { listAt, textAt, textsAt } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { aksError } from './aksError.ts';
+import { clusterNameOf, type ClusterName } from './managedCluster.ts';
 import { AGENT_POOLS, MANAGED_CLUSTERS } from './managedClusters.ts';
 
 export const MACHINES = 'Microsoft.ContainerService/managedClusters/agentPools/machines';
@@ -21,10 +22,7 @@ export interface PoolNodes {
 }
 
 /** Empties a node of a cluster; says what keeps it when it cannot be emptied. */
-export type DrainNode = (
-  cluster: { readonly resourceGroup: string; readonly name: string },
-  node: string,
-) => Promise<string | undefined>;
+export type DrainNode = (cluster: ClusterName, node: string) => Promise<string | undefined>;
 
 /** Labels and taints (`key=value:Effect`) that a pool gives its nodes. */
 export interface PoolMarks {
@@ -34,7 +32,7 @@ export interface PoolMarks {
 
 /** Brings changed labels and taints of a pool to its nodes. */
 export type MarkNodes = (
-  cluster: { readonly resourceGroup: string; readonly name: string },
+  cluster: ClusterName,
   pool: string,
   change: { readonly before: PoolMarks; readonly after: PoolMarks },
 ) => Promise<void>;
@@ -87,7 +85,7 @@ export class PoolRollouts {
   mark(cluster: ArmResource, existing: ArmResource, pool: ArmResource): void {
     const [before, after] = [marksOf(existing), marksOf(pool)];
     if (JSON.stringify(before) === JSON.stringify(after)) return;
-    void this.options.mark(nameOf(cluster), pool.name, { before, after });
+    void this.options.mark(clusterNameOf(cluster), pool.name, { before, after });
   }
 
   /** What an earlier process had begun goes on. */
@@ -145,7 +143,7 @@ export class PoolRollouts {
   private async retire(cluster: ArmResource, pool: ArmResource, machine: ArmResource): Promise<ArmError | undefined> {
     const { context, nodes, drain } = this.options;
     try {
-      const problem = await drain(nameOf(cluster), textAt(machine.hidden, 'vmName') ?? '');
+      const problem = await drain(clusterNameOf(cluster), textAt(machine.hidden, 'vmName') ?? '');
       if (problem !== undefined) return aksError(409, 'UpgradeFailed', problem);
       const current = context.store.find(machine.id);
       if (current === undefined) return undefined;
@@ -175,10 +173,6 @@ export class PoolRollouts {
   private async sleep(milliseconds: number): Promise<void> {
     await this.options.context.clock.sleep(milliseconds, this.end.signal).catch(() => undefined);
   }
-}
-
-function nameOf({ id, name }: ArmResource): { readonly resourceGroup: string; readonly name: string } {
-  return { resourceGroup: id.split('/')[4] ?? '', name };
 }
 
 function marksOf({ properties }: ArmResource): PoolMarks {

@@ -12,12 +12,10 @@ import { checkTags, normalLocation } from './requestRules.ts';
 const GROUP_NAME = /^[-\w.()]{0,89}[-\w()]$/;
 const TYPE = 'Microsoft.Resources/resourceGroups';
 
-export interface ResourceGroupsOptions {
-  /** Empties a group: what is in it goes in the order that its types need. */
-  readonly empty: (group: string) => void;
-}
+/** Empties a group: what is in it goes in the order that its types need. */
+type Empty = (group: string) => void;
 
-export function resourceGroupRoutes(context: ArmContext, { empty }: ResourceGroupsOptions): readonly Route[] {
+export function resourceGroupRoutes(context: ArmContext, empty: Empty): readonly Route[] {
   const { store } = context;
   const collection = '/subscriptions/{subscription}/resourceGroups';
   const nameOf = ({ parameters: { group = '' } }: ArmRequest): string => group;
@@ -79,7 +77,7 @@ function createGroup(context: ArmContext, request: ArmRequest, show: (group: Res
   return { status: existing === undefined ? 201 : 200, body: show(group) };
 }
 
-function deleteGroup(context: ArmContext, request: ArmRequest, empty: (group: string) => void): ArmResponse {
+function deleteGroup(context: ArmContext, request: ArmRequest, empty: Empty): ArmResponse {
   const { store, operations, durations } = context;
   const found = store.group(request.parameters['group'] ?? '');
   store.putGroup({ ...found, provisioningState: 'Deleting' });
