@@ -1,7 +1,9 @@
 /** How AKS brings a changed label or taint of an agent pool to the nodes that it has: they stay, and so do marks of others. */
-import { Kinds, type Node } from '../../api/kinds.ts';
+import { Kinds } from '../../api/kinds.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Kube } from '../../kube/kube.ts';
+import { formatTaint } from '../../pods/taints.ts';
+import { readTaint } from '../kubelet/bootInstance.ts';
 import type { PoolMarks } from '../arm/containerservice/poolRollouts.ts';
 
 export interface MarkOptions {
@@ -11,8 +13,6 @@ export interface MarkOptions {
   readonly after: PoolMarks;
 }
 
-type Taints = NonNullable<NonNullable<Node['spec']>['taints']>;
-
 export async function markNodes({ kube, pool, before, after }: MarkOptions): Promise<void> {
   const gone = Object.keys(before.labels).filter((key) => after.labels[key] === undefined);
   const labels = { ...Object.fromEntries(gone.map((key) => [key, null])), ...after.labels };
@@ -20,21 +20,11 @@ export async function markNodes({ kube, pool, before, after }: MarkOptions): Pro
   const { items } = await kube.list(Kinds.Node, { labelSelector: `kubernetes.azure.com/agentpool=${pool}` });
   for (const { metadata, spec } of items) {
     const others = (spec?.taints ?? []).filter((taint) => {
-      const text = textOf(taint);
+      const text = formatTaint(taint);
       return !old.has(text) && !after.taints.includes(text);
     });
-    const taints = [...others, ...after.taints.map(taintOf)];
+    const taints = [...others, ...after.taints.map(readTaint)];
     const body = { metadata: { labels }, spec: { taints: taints.length === 0 ? null : taints } };
     await ignoreNotFound(kube.patch(Kinds.Node, { name: metadata.name }, { type: 'merge', body }));
   }
-}
-
-function textOf({ key, value = '', effect }: Taints[number]): string {
-  return `${key}${value === '' ? '' : `=${value}`}:${effect}`;
-}
-
-function taintOf(text: string): Taints[number] {
-  const [words = '', effect = ''] = text.split(':');
-  const [key = '', value = ''] = words.split('=');
-  return { key, ...(value !== '' && { value }), effect };
 }

@@ -1,10 +1,5 @@
 /** Names of API versions. */
 
-/** `apps/v1`, `v1`: group and version as objects carry them. */
-export function apiVersionText({ group, version }: { readonly group: string; readonly version: string }): string {
-  return group === '' ? version : `${group}/${version}`;
-}
-
 /** `apps`, `core`: the package of Go in which upstream has the kinds of a group. */
 export function goPackage(group: string): string {
   return group === '' ? 'core' : (group.split('.')[0] ?? '');

@@ -7,7 +7,8 @@ import { fieldErrorBody } from '../../api/schema/fieldError.ts';
 import type { StructuralSchema } from '../../api/schema/structuralSchema.ts';
 import { validate } from '../../api/schema/validate.ts';
 import { selectableFields } from './builtinResources.ts';
-import { apiVersionText, byPreference } from './apiVersion.ts';
+import { apiVersionOf } from '../../api/object.ts';
+import { byPreference } from './apiVersion.ts';
 import { AGE, NAME } from './columns/column.ts';
 import { at, fieldsAt, isFields, listAt, numberAt, textAt, withoutAbsent, type ApiObject } from './fields.ts';
 import { age } from './humanTime.ts';
@@ -146,13 +147,13 @@ export function customResources(definition: ApiObject): Resource[] {
   const namespaced = textAt(definition, 'spec', 'scope') === 'Namespaced';
   const versions = listAt(definition, 'spec', 'versions');
   const stored = versions.find((version) => isFields(version) && version['storage'] === true);
-  const storedVersion = apiVersionText({ group, version: textAt(stored, 'name') ?? '' });
+  const storedVersion = apiVersionOf({ group, version: textAt(stored, 'name') ?? '' });
   return versions.flatMap((version): Resource[] => {
     if (at(version, 'served') !== true) return [];
     const name = textAt(version, 'name') ?? '';
     const declared = fieldsAt(version, 'schema', 'openAPIV3Schema') ?? {};
     const schema = wholeSchema(declared, { group, version: name, kind });
-    const served = apiVersionText({ group, version: name });
+    const served = apiVersionOf({ group, version: name });
     const columns = printerColumns(version);
     const paths = listAt(version, 'selectableFields').map((field) => (textAt(field, 'jsonPath') ?? '').slice(1));
     return [

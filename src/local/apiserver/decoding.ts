@@ -1,5 +1,6 @@
 /** From JSON of unknown origin to a private draft of the right kind, at the right address. */
-import { apiVersionText, goPackage } from './apiVersion.ts';
+import { apiVersionOf } from '../../api/object.ts';
+import { goPackage } from './apiVersion.ts';
 import { duplicateItem } from './apply/serverSideApply.ts';
 import { mistypedField } from './apply/typedValue.ts';
 import { at, fieldsAt, isFields, textAt, type ApiObject, type Fields } from './fields.ts';
@@ -66,7 +67,7 @@ export function decodeConfiguration(
 
 /** A body that names a kind must name the one that its address expects. */
 function checkKind(body: Fields, resource: Resource, { patchText }: WriteRequest): void {
-  const expected = apiVersionText(resource);
+  const expected = apiVersionOf(resource);
   const { apiVersion = expected, kind = resource.kind } = body as { apiVersion?: unknown; kind?: unknown };
   if ((apiVersion ?? expected) === expected && (kind ?? resource.kind) === resource.kind) return;
   const unregistered = `no kind "${String(kind)}" is registered for version "${String(apiVersion)}" ${SCHEME}`;
@@ -131,7 +132,7 @@ function placed(
   managedFields: unknown,
 ): ApiObject {
   const metadata = isFields(value['metadata']) ? value['metadata'] : {};
-  value['apiVersion'] = apiVersionText(resource);
+  value['apiVersion'] = apiVersionOf(resource);
   value['kind'] = resource.kind;
   value['metadata'] = metadata;
   if (namespace === undefined) delete metadata['namespace'];

@@ -3,12 +3,11 @@
  * `KubeError`s. Each write happens in one turn of the event loop, so it is atomic.
  */
 import { InvariantError } from '../../errors/invariantError.ts';
-import type { ManagedFieldsEntry } from '../../api/object.ts';
+import { apiVersionOf, type ManagedFieldsEntry } from '../../api/object.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import { chargeQuota } from './admission/quota.ts';
-import { apiVersionText } from './apiVersion.ts';
 import { keepLastApplied } from './apply/lastApplied.ts';
 import { ownershipAfterApply, ownershipAfterUpdate, usableOwners, type Writer } from './apply/managedFields.ts';
 import { applyConfiguration } from './apply/serverSideApply.ts';
@@ -249,7 +248,7 @@ export class Objects {
     return {
       manager: request.fieldManager,
       operation,
-      apiVersion: apiVersionText(resource),
+      apiVersion: apiVersionOf(resource),
       subresource: request.subresource,
       time: request.subresource === 'scale' ? undefined : this.now(),
     };

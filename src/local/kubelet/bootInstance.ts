@@ -69,10 +69,13 @@ function readTaints(text: string): BootedInstance['taints'] {
   return text
     .split(',')
     .filter((taint) => taint !== '')
-    .map((taint) => {
-      const [, key = '', value = '', effect = ''] = /^([^=:]+)(?:=([^:]*))?:(\w+)$/.exec(taint) ?? [];
-      return { key, ...(value === '' ? {} : { value }), effect: effect as BootedInstance['taints'][number]['effect'] };
-    });
+    .map(readTaint);
+}
+
+/** `key=value:effect`, or without the value. */
+export function readTaint(text: string): BootedInstance['taints'][number] {
+  const [, key = '', value = '', effect = ''] = /^([^=:]+)(?:=([^:]*))?:(\w+)$/.exec(text) ?? [];
+  return { key, ...(value !== '' && { value }), effect: effect as BootedInstance['taints'][number]['effect'] };
 }
 
 /** What the kubelet finds out by itself, and what the cloud's node controller adds. */

@@ -46,13 +46,10 @@ const UNSCHEDULABLE_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: '
 export const unschedulable = ({ info }: Pick<Seeker, 'info'>, { node }: NodeInfo): string | undefined =>
   node.spec?.unschedulable && !isTolerated(UNSCHEDULABLE_TAINT, info.pod.spec?.tolerations) ? CORDONED : undefined;
 
-export const taints = ({ info }: Pick<Seeker, 'info'>, node: NodeInfo): string | undefined => {
-  for (const taint of node.taints) {
-    if (taint.effect === 'PreferNoSchedule' || isTolerated(taint, info.pod.spec?.tolerations)) continue;
-    return TAINTED;
-  }
-  return undefined;
-};
+export const taints = ({ info: { pod } }: Pick<Seeker, 'info'>, node: NodeInfo): string | undefined =>
+  node.taints.every((taint) => taint.effect === 'PreferNoSchedule' || isTolerated(taint, pod.spec?.tolerations))
+    ? undefined
+    : TAINTED;
 
 const nodeAffinity: Filter = ({ info }, node) =>
   matchesNodeAffinity(info.pod, node.node) ? undefined : "node(s) didn't match Pod's node affinity/selector";

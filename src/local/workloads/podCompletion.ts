@@ -4,6 +4,7 @@
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
+import { Duration } from '../../units/duration.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import { controlLoop, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
 import { patchPodStatus } from '../writes.ts';
@@ -93,7 +94,7 @@ function ended(pod: Pod, exitCode: number, at: string): object {
       return { ...container, restartCount: container.restartCount + 1, lastState: { terminated }, state };
     }
     const { name, namespace, uid } = pod.metadata;
-    const message = `back-off ${shown(wait)} restarting failed container=${container.name} pod=${name}_${namespace}(${uid})`;
+    const message = `back-off ${Duration.fromMilliseconds(wait).toString()} restarting failed container=${container.name} pod=${name}_${namespace}(${uid})`;
     const state = { waiting: { reason: BACK_OFF, message } };
     return { ...container, ready: false, started: false, lastState: { terminated }, state };
   });
@@ -121,10 +122,4 @@ function again(pod: Pod, at: string): object {
       state: { running: { startedAt: at } },
     })),
   };
-}
-
-/** As Go prints a duration: `10s`, `1m20s`. */
-function shown(milliseconds: number): string {
-  const seconds = milliseconds / 1000;
-  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }

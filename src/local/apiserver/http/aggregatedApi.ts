@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../../clock/clock.ts';
 import type { ApiObject } from '../fields.ts';
-import { apiVersionText } from '../apiVersion.ts';
+import { apiVersionOf } from '../../../api/object.ts';
 import { selectableFields } from '../builtinResources.ts';
 import type { ListedResource, Resource } from '../resource.ts';
 import { objectPredicate, parseFieldSelector, parseLabelSelector } from '../selectors.ts';
@@ -59,7 +59,7 @@ export function answerAggregated(
   if (path.name !== undefined) return jsonResponse(selected[0]);
   // Items of a typed list do not repeat what the list says.
   const items = selected.map(({ kind: _kind, apiVersion: _version, ...item }) => item);
-  return jsonResponse({ kind: resource.listKind, apiVersion: apiVersionText(resource), metadata: {}, items });
+  return jsonResponse({ kind: resource.listKind, apiVersion: apiVersionOf(resource), metadata: {}, items });
 }
 
 function select({ query }: ApiRequest, all: readonly ApiObject[], name: string | undefined): readonly ApiObject[] {

@@ -1,6 +1,7 @@
 /** Discovery documents of what the server offers, in both forms that clients ask for. */
 import { createHash } from 'node:crypto';
-import { apiVersionText, byPreference } from '../apiVersion.ts';
+import { apiVersionOf } from '../../../api/object.ts';
+import { byPreference } from '../apiVersion.ts';
 import priorities from '../builtin/groupPriorities.json' with { type: 'json' };
 import { PLAIN, type Action, type ListedResource } from '../resource.ts';
 
@@ -113,7 +114,7 @@ export function legacyResourceList(
   return {
     kind: 'APIResourceList',
     ...(group === '' ? {} : { apiVersion: 'v1' }),
-    groupVersion: apiVersionText({ group, version }),
+    groupVersion: apiVersionOf({ group, version }),
     resources: isCustom ? entries : entries.sort(byName),
   };
 }

@@ -1,6 +1,7 @@
 /** Objects and lists in the form that a client accepts: JSON, YAML, tables or metadata only. */
 import { printYaml } from '../../../api/yaml/printYaml.ts';
-import { apiVersionText, goPackage } from '../apiVersion.ts';
+import { apiVersionOf } from '../../../api/object.ts';
+import { goPackage } from '../apiVersion.ts';
 import { sortedJson, type ApiObject } from '../fields.ts';
 import type { ListPage } from '../reading.ts';
 import type { Resource } from '../resource.ts';
@@ -32,7 +33,7 @@ export function renderingIn({ as, version }: Accepted, query: URLSearchParams, n
   function list({ items, metadata: given }: ListPage, resource: Resource): ApiResponse {
     // Lists of custom resources always have the field.
     const metadata = resource.custom ? { continue: '', ...given } : given;
-    const head = { kind: resource.listKind, apiVersion: apiVersionText(resource), metadata };
+    const head = { kind: resource.listKind, apiVersion: apiVersionOf(resource), metadata };
     if (as === 'table') return table(resource, items, given, 200);
     if (as === 'partialMetadata') throw notForLists(goListType(resource));
     if (as === 'partialMetadataList') return jsonResponse(partialMetadataList(items, given));

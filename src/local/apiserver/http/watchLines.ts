@@ -1,7 +1,7 @@
 /** A watch on the wire: one JSON line per event, in the form that the client asked for. */
 import { KubeError } from '../../../kube/errors.ts';
 import type { ApiObject } from '../fields.ts';
-import { apiVersionText } from '../apiVersion.ts';
+import { apiVersionOf } from '../../../api/object.ts';
 import type { Resource } from '../resource.ts';
 import { objectText } from '../serialise.ts';
 import type { ServedEvent } from '../watch.ts';
@@ -50,7 +50,7 @@ function bookmark(
 ): object {
   return {
     kind: resource.kind,
-    apiVersion: apiVersionText(resource),
+    apiVersion: apiVersionOf(resource),
     metadata: {
       resourceVersion: String(event.revision),
       ...(event.initialEventsEnd ? { annotations: INITIAL_EVENTS_END } : {}),
