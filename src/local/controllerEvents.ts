@@ -1,6 +1,6 @@
 /**
- * The events of controllers, limited as client-go's recorder limits them: of messages that differ only in details nine are
- * recorded and then one that counts the rest, and of one object no more than a burst.
+ * The events of controllers, limited as client-go's recorder limits them: nine messages that differ only in details are
+ * recorded, then one that counts further ones; and each object has a limited burst of events.
  */
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';

@@ -14,7 +14,7 @@ export function requestBody(request: IncomingMessage | Http2ServerRequest, maxBy
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      // The rest is read and dropped, so that the client gets to the answer.
+      // The rest is read and dropped, so that the client can read the answer.
       if (size > maxBytes) resolve({ missing: 'too large' });
       else chunks.push(chunk);
     });

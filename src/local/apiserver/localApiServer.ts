@@ -92,7 +92,7 @@ export class LocalApiServer {
       kubelets,
     });
     this.stops.push(collectGarbage(objects));
-    // The catalogue and the collector learn of restored objects as of any others; the rest looks around when it starts.
+    // The catalogue and the collector see restored objects as any others; what starts later lists what is there.
     if (stateFile !== undefined) this.stops.push(keepState(stateFile, store));
     this.stops.push(keepNamespaces(objects), keepDefinitions(objects), keepQuotas(objects));
     this.kube = new LocalKube(objects, (path) => this.rawGet(path));

@@ -44,7 +44,7 @@ export interface LocalArmOptions extends Partial<Omit<ServicesOptions, 'context'
   /** The cluster itself, in its own group. */
   readonly cluster?: ClusterName;
   readonly durations?: Partial<ArmDurations>;
-  /** How fast a principal may ask: Azure's limits unless told otherwise; `none` lets everything through. */
+  /** Rate limits of a principal: Azure's unless given; `none` for no limit. */
   readonly throttling?: ThrottleLimits | 'none';
   /** Most items on a page of a list. */
   readonly pageSize?: number;

@@ -20,7 +20,7 @@ export interface Operation {
 export interface Change {
   /** Until it is applied. */
   readonly milliseconds: number;
-  /** From then until clients that poll are told so. */
+  /** From then until clients that poll see the end. */
   readonly untold?: number | undefined;
   /** Applies the change. An ArmError that it throws becomes the operation's failure. */
   readonly finish: () => void;
@@ -72,7 +72,7 @@ export class Operations {
     this.pending.set(operation.id, cancel);
   }
 
-  /** A newer operation takes over: the change does not happen, and clients that poll it are told why. */
+  /** A newer operation takes over: the change does not happen, and clients that poll it get the reason. */
   preempt(operation: Operation): void {
     if (operation.status !== 'InProgress') return;
     this.pending.get(operation.id)?.();

@@ -175,19 +175,19 @@ export class ResourceStore {
       .map(([, resource]) => resource);
   }
 
-  /** Told of every change from now on. Returns the way to stop. */
+  /** Calls the listener with every change from now on. Returns the way to stop. */
   onChange(listener: StoreListener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  /** Told of every change as something that can be kept. Returns the way to stop. */
+  /** The same, with changes in a form that can be stored. Returns the way to stop. */
   subscribe(subscriber: (change: StoreChange) => void): () => void {
     this.subscribers.add(subscriber);
     return () => this.subscribers.delete(subscriber);
   }
 
-  /** Makes a change that was told elsewhere or earlier. */
+  /** Makes a change that another store had, or this one in an earlier process. */
   apply(change: StoreChange): void {
     if ('resource' in change) this.put(change.resource);
     else if ('removed' in change) this.delete(change.removed);

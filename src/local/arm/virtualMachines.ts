@@ -35,7 +35,7 @@ export interface VirtualMachinesOptions extends MachineRules {
   readonly events: ScheduledEvents;
 }
 
-/** Hears of the end of a creation, and of what went wrong. */
+/** Called when a creation has ended, with its failure if there is one. */
 type Finished = (failure: ArmError | undefined) => void;
 
 export class VirtualMachines {

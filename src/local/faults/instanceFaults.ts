@@ -74,7 +74,7 @@ export class InstanceFaults {
     for (const name of chosen) this.options.faults.hit(fault, name);
   }
 
-  /** A kubelet that is no longer silent reports its node ready at once. */
+  /** A kubelet that reports again reports its node ready at once. */
   private unsilence(fault: ActiveFault): void {
     const nodes = this.silent.get(fault.id) ?? new Set();
     this.silent.delete(fault.id);

@@ -1,4 +1,4 @@
-/** What comes of a kubelet's attempt to pull the images of a pod from registries that ask who is there. */
+/** The outcome of a kubelet's attempt to pull the images of a pod from registries that need a sign-in. */
 import type { Pod } from '../../api/kinds.ts';
 import type { LocalArm } from '../arm/localArm.ts';
 import { bootedKubelet } from './bootInstance.ts';

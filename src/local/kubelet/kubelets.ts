@@ -40,7 +40,7 @@ interface InstanceState {
 
 /**
  * The kubelets of all instances of the local world. Power an instance on and after a while its Node joins, becomes
- * Ready, keeps its lease and runs the pods that are bound to it; power it off and it falls silent.
+ * Ready, keeps its lease and runs the pods that are bound to it; power it off and it stops reporting.
  */
 export class Kubelets {
   private readonly options: KubeletsOptions;
@@ -69,7 +69,7 @@ export class Kubelets {
     this.powerOn(instance, 'resuming');
   }
 
-  /** The instance is gone: its kubelet is silent, and the cloud's node controller removes the Node. */
+  /** The instance is gone: its kubelet no longer reports, and the cloud's node controller removes the Node. */
   powerOff(name: string): void {
     this.instances.delete(name);
     this.wakeInstance(name);

@@ -197,7 +197,7 @@ export class PodRunner {
       return due - now;
     }
     this.forget(key);
-    // A controller that holds a finalizer on the pod wants to know how it ended.
+    // A controller that holds a finalizer on the pod needs to see how it ended.
     if (!isOver && (pod.metadata.finalizers ?? []).length > 0) await this.report(pod, endedStatus(pod, timestamp(now)));
     await deletePod(kube, pod, 0);
     return undefined;

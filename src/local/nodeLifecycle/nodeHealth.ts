@@ -76,7 +76,7 @@ export function nodeHealthController(context: ControlPlaneContext): Controller {
   const events = eventsOf('node-controller');
   const disruption = new ZoneDisruption();
   let counted: { readonly at: number; readonly zones: ReadonlyMap<string, ZoneCount> } | undefined;
-  /** When a node was last heard of, by our clock: a kubelet's own clock may be wrong. */
+  /** When a node last gave a sign of life, by our clock: a kubelet's own clock may be wrong. */
   const heard = new Map<string, { readonly signs: string; readonly at: number }>();
   const registered = new Map<string, Node>();
 

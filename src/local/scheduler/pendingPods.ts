@@ -25,7 +25,7 @@ export class PendingPods {
     return this.awake.size > 0;
   }
 
-  /** A pod that changed in what decides where it fits is tried again; one that did not, rests on. */
+  /** A pod is tried again when it changed in a way that decides where it fits, and otherwise keeps waiting. */
   set(info: PodInfo): void {
     const before = this.waiting.get(info.key);
     this.waiting.set(info.key, info);
@@ -77,7 +77,7 @@ export class PendingPods {
     for (const key of this.withClaims) this.awake.add(key);
   }
 
-  /** Those to try now; they rest afterwards unless woken again. */
+  /** Those to try now; after that they wait until they are woken again. */
   take(): PodInfo[] {
     const taken = [...this.awake].flatMap((key) => this.waiting.get(key) ?? []);
     this.awake.clear();

@@ -36,7 +36,7 @@ export class PodAffinity {
   private readonly repels: readonly PodAffinityTerm[];
   private readonly affinity: readonly DomainCounts[];
   private readonly antiAffinity: readonly DomainCounts[];
-  /** Where pods are whose own anti-affinity does not want this one, by topology key. */
+  /** Pods whose own anti-affinity excludes this one, by topology key. */
   private readonly repelledBy = new Map<string, DomainCounts>();
   /** Weight times count, by topology key: positive attracts. */
   private readonly weights = new Map<string, DomainCounts>();

@@ -190,7 +190,7 @@ class Scheduler {
     for (const [shape, other] of seekers) {
       other.affinity.add(info.pod, node);
       other.spread.add(info.pod, node);
-      // A pod that wants company, or to be spread, may fit now.
+      // A pod that must be near another, or evenly spread, may fit now.
       if (this.pending.isSociable(other.info)) failed.delete(shape);
     }
     this.pending.wakeSociable();

@@ -45,7 +45,7 @@ export function volumesReady(pod: Pod, informers: ClusterInformers): boolean {
 export function attachDetachController(context: ControlPlaneContext): Controller {
   const { kube, clock, informers } = context;
   const { pods, nodes, volumes, attachments } = informers;
-  /** When a switch of an attachment began, and when its node was first found silent. */
+  /** When an attachment began to change. */
   const since = new Map<string, number>();
 
   const elapsed = (what: string): number => {

@@ -24,7 +24,7 @@ export const revisionOf = ({ metadata }: ReplicaSet): number => Number(metadata.
 /** Oldest first. */
 export const byRevision = (left: ReplicaSet, right: ReplicaSet): number => revisionOf(left) - revisionOf(right);
 
-/** The size that the Deployment wants and the most pods that it may have: what later changes are measured by. */
+/** The size that the Deployment asks for and the most pods that it may have; later changes are compared with them. */
 export function sizeAnnotations(deployment: Deployment): Annotations {
   const { replicas = 1 } = deployment.spec ?? {};
   return { [DESIRED]: String(replicas), [MOST]: String(replicas + rolloutBounds(deployment).maxSurge) };

@@ -13,7 +13,7 @@ import { transitionTime, writeStatus } from '../writes.ts';
 import { isReady } from './podState.ts';
 import { resolveShare } from '../../pods/rolloutBounds.ts';
 
-/** An eviction that was allowed is believed for this long before the pod counts again. */
+/** A pod whose eviction was allowed is expected to go for this long; then it counts as healthy again. */
 const EVICTION_BELIEVED = 120_000;
 
 /** Undefined when a share is asked for and some pod's controller has no size to take the share of. */

@@ -45,7 +45,7 @@ function heldUntil(pod: Pod): number | undefined {
   );
 }
 
-/** `canReport`: whether the kubelet of a node reports; nothing is heard of containers on others. */
+/** `canReport`: whether the kubelet of a node reports; containers on others have no known state. */
 export function podCompletionController(
   context: ControlPlaneContext,
   canReport: (node: string) => boolean,

@@ -85,7 +85,7 @@ function matchesPriority(scope: unknown, name: string): boolean {
   }
 }
 
-/** Pods must say how much of what a quota limits they want. */
+/** Pods must request every resource that a quota limits. */
 function checkSpecified(quota: ApiObject, hard: Amounts, resource: Resource, pod: ApiObject): void {
   const missing: string[] = [];
   for (const limited of [...hard.keys()].sort()) {

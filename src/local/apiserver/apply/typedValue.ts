@@ -27,7 +27,7 @@ export function mistypedField(shape: Shape, value: unknown, path = ''): string |
   }
 }
 
-/** Items that are told apart by keys go by their keys. */
+/** Items of keyed lists are named by their keys. */
 function place(shape: Shape, item: unknown, index: number): string {
   const element = shape.listType === 'map' ? itemElement(shape, item) : undefined;
   return element === undefined ? `[${index}]` : elementText(element);

@@ -64,7 +64,7 @@ export async function listenHttps(options: HttpsServerOptions): Promise<HttpsSer
       const found = await clock.track(answer(request, signal));
       if (!gone.signal.aborted) await send(request, response, found, signal);
     } catch (error) {
-      // The rest of an answer that has begun cannot be saved: a client must not take it for whole.
+      // An answer that has begun cannot be finished: the client must see that it is not complete.
       if (!signal.aborted) process.emitWarning(error instanceof Error ? error : String(error));
       response.destroy();
     }

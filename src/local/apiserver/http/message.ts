@@ -36,7 +36,7 @@ export function textResponse(body: string, code = 200): ApiResponse {
 
 /** Faults that a server injects: delays, refusals, cut watches. */
 export interface RequestTrouble {
-  /** Before a request is answered: may take its time, or throw the `KubeError` that the client is to hear. */
+  /** Before a request is answered: may take its time, or throw the `KubeError` that the client gets. */
   before(request: ApiRequest): Promise<void>;
   /** Around the lines of a watch: a `KubeError` thrown here cuts the connection. */
   watching(request: ApiRequest, lines: AsyncIterable<string>): AsyncIterable<string>;

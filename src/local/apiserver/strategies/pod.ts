@@ -106,7 +106,7 @@ function checkDeadline(spec: Check, old: ApiObject): void {
   else if (after > before) spec.invalid(field, after, 'must be less than or equal to previous value');
 }
 
-/** Tolerations may be added, and the patience of existing ones changed. */
+/** Tolerations may be added, and `tolerationSeconds` of existing ones changed. */
 function checkTolerationChange(spec: Check, old: ApiObject): void {
   const bare = (toleration: unknown): string => {
     const { tolerationSeconds: _seconds, ...rest } = isFields(toleration) ? toleration : {};

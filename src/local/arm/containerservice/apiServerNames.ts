@@ -1,4 +1,4 @@
-/** The names of a cluster's API server: one that everybody can resolve, and one of its own network where it is private. */
+/** The names of a cluster's API server: a public one, and one of its own network where it is private. */
 import type { ArmContext } from '../armContext.ts';
 import { at, textAt, type JsonObject } from '../jsonPath.ts';
 import { changeNotAllowed } from './aksError.ts';

@@ -55,7 +55,7 @@ export class ClusterNodes {
   }
 
   /**
-   * Begins to make a node. `finished` hears of its end. A refusal of compute or network is an end, too: AKS has
+   * Begins to make a node. `finished` is called at the end. A refusal of compute or network is an end, too: AKS has
    * accepted the node by then.
    */
   begin(wish: NodeWish, finished: (failure: ArmError | undefined) => void): ArmResource | ArmError {

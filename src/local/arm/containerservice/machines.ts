@@ -94,7 +94,7 @@ export class MachinesApi implements PoolNodes {
     return this.apply(cluster, pool, request, entry);
   }
 
-  /** Machines that cannot be had are told one by one; the others are made all the same. */
+  /** Machines that are refused are listed one by one; the others are made. */
   private putBatch(
     cluster: ArmResource,
     pool: ArmResource,

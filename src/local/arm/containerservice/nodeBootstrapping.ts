@@ -55,7 +55,7 @@ export function nodeBootstrappingRoutes(
     path,
     handle: (request: ArmRequest) => answer(context, request),
   }));
-  // Clusters have a server of their own for it, without ARM's gate, which wants an api-version.
+  // Clusters have a server of their own for it, without ARM's gate, which requires an api-version.
   const own = openRoute('nodeBootstrapping.get', 'GET', `${SERVER}${path}`, (request) => {
     tokens.check(request.headers['authorization']);
     return answer(context, request);

@@ -1,5 +1,5 @@
 /**
- * Nodes of agent pools that have a count: as many as it says, drained before they go, and replaced one by one when the
+ * Nodes of agent pools that have a count: as many as the count, drained before they go, and replaced one by one when the
  * pool's Kubernetes version or node image changes. A new node comes first, and the old one goes when it has joined.
  */
 import { messageOf } from '../../../errors/thrown.ts';
@@ -60,7 +60,7 @@ export class PoolRollouts {
     return this.underWay.has(poolId);
   }
 
-  /** `ended` hears of the end of what is under way. */
+  /** `ended` is called when what is under way has ended. */
   follow(poolId: string, ended: Ended): void {
     this.underWay.get(poolId)?.push(ended);
   }

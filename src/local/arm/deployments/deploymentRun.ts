@@ -14,9 +14,9 @@ export interface DeploymentRunOptions {
   readonly router: () => Router;
   readonly principal: Principal | undefined;
   readonly resources: readonly PlannedResource[];
-  /** Told of each resource that has begun, has ended or was refused. */
+  /** Called for each resource that has begun, has ended or was refused. */
   readonly onStep: (resource: PlannedResource, state: 'Running' | 'Succeeded' | 'Failed', error?: ArmError) => void;
-  /** Told once, when nothing runs any more. After a failure nothing more begins. */
+  /** Called once, when nothing runs any more. After a failure nothing more begins. */
   readonly onEnd: (failures: readonly ArmError[]) => void;
 }
 

@@ -252,7 +252,7 @@ export class Deployments {
     });
   }
 
-  /** Writes how it ended; what a client that follows the operation is told. */
+  /** Writes how it ended. Returns what a client that follows the operation gets. */
   private finish(
     id: string,
     scope: TemplateScope,

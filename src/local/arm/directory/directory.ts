@@ -51,7 +51,7 @@ export function directoryRoutes({ tokens, prices, endpoint, imageReader, now }: 
     openRoute('retailPrices.list', 'GET', '/api/retail/prices', ({ query }) =>
       ok(prices.page(query, `${endpoint()}/api/retail/prices`)),
     ),
-    // Not behind ARM's gate, which wants an api-version; its own token is needed all the same.
+    // Not behind ARM's gate, which requires an api-version; it still needs a token.
     openRoute('sharedImages.token', 'GET', '/sig/token', ({ query, headers }) => {
       tokens.check(headers['authorization']);
       return ok({

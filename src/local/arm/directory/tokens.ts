@@ -29,7 +29,7 @@ const OTHER_TENANTS: readonly string[] = ['organizations', 'adfs'];
 const LIFETIME_SECONDS = 3600;
 const EXCHANGE_AUDIENCE = 'api://AzureADTokenExchange';
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-/** OAuth's word for each of Entra's numbered refusals; a client that is not believed gets 401, others 400. */
+/** OAuth's word for each of Entra's numbered refusals; a client that fails to prove itself gets 401, others 400. */
 const REFUSALS = {
   50027: 'invalid_client',
   70003: 'unsupported_grant_type',

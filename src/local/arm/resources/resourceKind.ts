@@ -19,14 +19,14 @@ export interface Wish {
 /** How a client asks for a resource. */
 export interface Asked {
   readonly apiVersion: string;
-  /** What it wants in addition, in lower case. */
+  /** What it asks for in addition (`$expand`), in lower case. */
   readonly expand: string;
 }
 
 export interface ResourceKind {
   /** `Microsoft.Network/virtualNetworks/subnets`: one or more steps. */
   readonly type: string;
-  /** What its operations are called; the last step of the type unless told otherwise. */
+  /** What its operations are called; the last step of the type unless given. */
   readonly operations?: string;
   /** Has a location and tags of its own, and is listed in the whole subscription. */
   readonly tracked: boolean;

@@ -12,7 +12,7 @@ export function parseRelaxedJson(text: string): unknown {
       if (piece.startsWith('"')) return piece;
       return piece.startsWith('/') || piece === ',' ? '' : `"${piece}"`;
     });
-    // What is wrong is told of what was sent.
+    // The message is about the text as it was sent.
     if (strict === text) throw error;
     return JSON.parse(strict) as unknown;
   }
