@@ -1,7 +1,7 @@
 /**
- * A fix as manifests for `kubectl apply`. That keeps what a manifest does not name only if it did not name it before, so each
- * manifest begins with what was applied last. What a patch takes away is named as null, and what it takes out of a list is
- * applied once as it is: only what was applied before can be left out.
+ * A fix as manifests for `kubectl apply`. Apply keeps fields that a manifest omits unless the last applied manifest had
+ * them, so each manifest is based on the last applied one. Removed fields are set to null; for entries removed from a
+ * list, the current list is first applied as it is, because apply only removes entries that were applied before.
  */
 import type { KubeObject } from '../api/object.ts';
 import type { ExplainedFix, ObjectName, Patch } from '../ledger/explanation.ts';
@@ -11,7 +11,7 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 type Fields = Patch['patch'];
 
-/** Undefined when the fix is more than changes of objects: `kubectl apply` deletes nothing. */
+/** Undefined when the fix does more than change objects: `kubectl apply` cannot delete. */
 export async function appliedManifests(
   { patches }: ExplainedFix,
   read: (target: ObjectName) => Promise<KubeObject>,
@@ -44,7 +44,7 @@ function lastApplied({ metadata }: KubeObject): Fields {
   return text === undefined ? {} : (JSON.parse(text) as Fields);
 }
 
-/** What the object has now where the patch has lists. */
+/** The object's current values where the patch has lists. */
 function listsOf(patch: Fields, object: Fields): Fields | undefined {
   const found = Object.entries(patch).flatMap(([key, value]): (readonly [string, unknown])[] => {
     const now = object[key];

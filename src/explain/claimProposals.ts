@@ -58,7 +58,7 @@ function remadeClaim(
   storageClass?: string,
 ): readonly PodProposal[] {
   const { namespace = 'default', name, labels } = metadata;
-  // A snapshot may not have all of it.
+  // A snapshot may have dropped some of these fields.
   if (spec?.resources === undefined || spec.accessModes === undefined) return [];
   const { volumeName: _, ...wanted } = spec;
   const target = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name };
@@ -76,7 +76,7 @@ function remadeClaim(
   return [proposed(picture, change, patches)];
 }
 
-/** The default class, else any, of those that wait for a pod. */
+/** The default class, else another one, of those with WaitForFirstConsumer. */
 function classFor(classes: readonly StorageClass[]): string | undefined {
   const waiting = classes.filter(({ volumeBindingMode }) => volumeBindingMode === 'WaitForFirstConsumer');
   const isDefault = ({ metadata }: StorageClass): boolean =>
@@ -84,6 +84,6 @@ function classFor(classes: readonly StorageClass[]): string | undefined {
   return (waiting.find(isDefault) ?? waiting[0])?.metadata.name;
 }
 
-/** What only helps where the pod itself cannot change. */
+/** Only helps when the pod itself cannot be changed. */
 const created = (picture: PodPicture, what: string, name: string): readonly PodProposal[] =>
   canChange(picture.source) ? [] : [manual(picture, { kind: 'create', what, name })];

@@ -1,15 +1,15 @@
-/** Pods that are not there yet and will want room: a StatefulSet makes the next one when the one before it is ready. */
+/** Pods that do not exist yet and will need room: a StatefulSet creates the next pod when the previous one is ready. */
 import { Kinds, type Pod } from '../api/kinds.ts';
 import { isNotFound } from '../kube/errors.ts';
 import type { Kube } from '../kube/kube.ts';
 import { ownerOf } from './nodeWorkloads.ts';
 import { ordinalOf } from './podSource.ts';
 
-/** StatefulSets that are looked up, and pods of all of them. */
+/** Limits on StatefulSets looked up, and on their pods in total. */
 const MOST_OWNERS = 20;
 const MOST_PODS = 100;
 
-/** Of all StatefulSets that are starting, but not of the one with this uid. */
+/** For all StatefulSets that are starting, except the one with this uid. */
 export async function comingPods(kube: Kube, all: readonly Pod[], except: string | undefined): Promise<readonly Pod[]> {
   const starting = new Map<string, Pod>();
   for (const pod of all) {

@@ -1,4 +1,4 @@
-/** Why a node is there, what it costs, and the smallest change that lets it go. */
+/** Why a node exists, what it costs, and the smallest change that allows its removal. */
 import type { Explanation, ObjectName } from '../ledger/explanation.ts';
 import type { NodeFacts } from '../ledger/nodeFacts.ts';
 import { nodeFactsLines } from '../ledger/nodeFactsText.ts';

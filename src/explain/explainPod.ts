@@ -1,4 +1,4 @@
-/** Why a pod waits, or where it goes: one deciding constraint, the evidence, and changes that the solver has tried. */
+/** Why a pod waits, or where it goes: the deciding constraint, the evidence, and changes verified with the solver. */
 import type { Pod } from '../api/kinds.ts';
 import { preemptedNode } from '../api/placementHint.ts';
 import { objectionText } from '../ledger/objectionText.ts';
@@ -22,19 +22,19 @@ export interface PodQuestion {
   /** As the loops see it. */
   readonly pod: Pod;
   readonly source: PodSource;
-  /** Why it is left out before any node is looked at. */
+  /** Why it is excluded before any node is considered. */
   readonly objection?: PodObjection;
-  /** The claim of the node that is on its way for it. */
+  /** The claim of the node being launched for it. */
   readonly promisedClaim?: string;
-  /** The plan for all pods that wait, this one among them. */
+  /** The plan for all waiting pods, including this one. */
   readonly asked: Asked;
-  /** The same for fixes, where a pod may have a place only when all pods of its owner that wait have one. */
+  /** The same for fixes, which must give all waiting pods of its owner a place. */
   readonly askedForFixes?: Asked;
-  /** Scheduler names that pods are provisioned for. */
+  /** Names of schedulers whose pods are provisioned for. */
   readonly schedulers?: readonly string[];
 }
 
-/** An explanation, and what keeps the pod from a place; undefined when nothing does. */
+/** An explanation, and the obstacle to the pod's placement; undefined when there is none. */
 export interface PodAnswer extends Explanation {
   readonly obstacle: Obstacle | undefined;
 }
@@ -87,7 +87,7 @@ export function explainPod(question: PodQuestion): PodAnswer {
   if (reason.kind === 'group') return { object, ...groupAnswer(question, reason), obstacle };
   const { source } = question;
   const found = fixesFor(question.askedForFixes ?? asked, pod, reason, source);
-  // What makes the pod is not known, so no patch can change it.
+  // The creator of the pod is unknown, so no patch can change it.
   const anew = canChange(source) || found.length > 0 ? [] : findFixes(asked, pod, reason, 1, 'any');
   const binding = bindingRefusal(reason, (found[0] ?? anew[0])?.[0]?.change);
   return {
@@ -106,7 +106,7 @@ export function explainPod(question: PodQuestion): PodAnswer {
   };
 }
 
-/** Where the owner would not replace the pod by itself, changes that leave it alone come first. */
+/** If the owner would not replace the pod by itself, changes that leave it alone come first. */
 function fixesFor(asked: Asked, pod: Pod, reason: UnplacedReason, source: PodSource): (readonly Edit[])[] {
   const any = canChange(source) ? findFixes(asked, pod, reason, MOST_FIXES, 'any') : [];
   if (hasTemplate(source) && source.scale === undefined && source.remake === undefined) return any;
@@ -116,7 +116,7 @@ function fixesFor(asked: Asked, pod: Pod, reason: UnplacedReason, source: PodSou
   return [...around, ...any.filter((edits) => !known.has(textOf(edits)))].slice(0, MOST_FIXES);
 }
 
-/** What a member lacks that keeps the group from its places. Its pods come from one template: the fix is made to all. */
+/** Obstacle of a member that blocks its whole group. The pods come from one template, so the fix applies to all. */
 function groupAnswer({ pod, source, asked }: PodQuestion, reason: UnplacedReason): Omit<Explanation, 'object'> {
   const group = podGroup(pod);
   const { overlay, options, pools } = asked;
@@ -199,7 +199,7 @@ const STAGE_OF: Readonly<Record<SmallestChange['kind'], readonly RefusalStage[]>
   limit: ['limits'],
 };
 
-/** In the order in which a pool is looked at. */
+/** In the order in which a pool is evaluated. */
 const STAGES: readonly RefusalStage[] = [
   'taints',
   'requirements',
@@ -214,7 +214,7 @@ const STAGES: readonly RefusalStage[] = [
   'topology',
 ];
 
-/** The refusal that the best fix answers; without a fix, the one of the pool that came furthest. */
+/** The refusal that the best fix removes; without a fix, that of the pool that passed most stages. */
 function bindingRefusal(reason: UnplacedReason, change: SmallestChange | undefined): PoolRefusal | undefined {
   if (reason.kind !== 'refused') return undefined;
   if (change !== undefined && 'pool' in change) {

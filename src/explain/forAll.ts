@@ -1,4 +1,7 @@
-/** The question about one pod, asked for all pods of its owner that wait: a place that another of them takes is none. */
+/**
+ * Asks a question about one pod for all waiting pods of its owner: a place that another of them would take does not
+ * count.
+ */
 import type { Pod } from '../api/kinds.ts';
 import { mergedWith } from '../kube/mergedWith.ts';
 import { mergePatch } from '../kube/mergePatch.ts';
@@ -12,7 +15,7 @@ export interface OwnPods {
   readonly pod: Pod;
   /** Keys of the other pods of the owner. */
   readonly siblings: ReadonlySet<string>;
-  /** A change of the template brings new pods one after the other, and nodes are bought for each as it comes. */
+  /** A template change brings new pods one by one, and nodes are bought for each as it arrives. */
   readonly inSteps: boolean;
   /** The template has been changed on the way here: the pods that wait are made anew whatever else changes. */
   readonly isRemade?: boolean;
@@ -29,7 +32,7 @@ export function forAll(asked: Asked, { pod, siblings, inSteps, isRemade = false,
     if (other === undefined || unplaced.some((each) => each.pod === own)) return solution;
     return { ...solution, unplaced: [...unplaced, { pod: own, reason: other.reason }] };
   };
-  // Limits that are looked for are first left out, so it is those of the pools as they are that count.
+  // Limits are first removed when larger ones are searched, so check the current pools' limits.
   const isLimited = asked.pools.some(({ pool }) => Object.keys(pool.spec.limits ?? {}).length > 0);
   const ask: Asked['ask'] = (overlay, options, pools) => {
     const edited = overlay.pods.find((each) => podKey(each) === own);
@@ -53,10 +56,12 @@ export function forAll(asked: Asked, { pod, siblings, inSteps, isRemade = false,
   return { ...asked, ask, solution: isRemade ? ask(overlay, options, pools) : told(asked.solution) };
 }
 
-/** Pods that are followed one by one. */
+/** Most pods simulated one by one. */
 const MOST_STEPS = 8;
 
-/** The plan when each pod comes after nodes were bought for those before it; the same plan where that makes no difference. */
+/**
+ * The plan if each pod arrives after nodes were bought for the earlier ones; the same plan if that makes no difference.
+ */
 function stepByStep(
   atOnce: Solution,
   pods: readonly Pod[],
@@ -65,7 +70,7 @@ function stepByStep(
 ): Solution {
   const own = new Set(pods.map(podKey));
   const nodes: PlannedNode[] = [];
-  /** Pods that nodes which are there have room for; they keep it. */
+  /** Pods that fit on existing nodes; they keep their places. */
   const seated: Pod[] = [];
   let left = pools;
   for (const pod of pods) {
@@ -81,7 +86,7 @@ function stepByStep(
       seated.push(pod);
       continue;
     }
-    // The node that is bought first has the room that the plan for all has.
+    // The node bought first has the same type as in the plan for all.
     if (nodes.length === 0 && typeOf(node) === typeOf(planned)) return atOnce;
     nodes.push(node);
     left = left.map((offer) => (offer.pool.metadata.name === node.pool ? withoutShare(offer, node) : offer));
@@ -93,7 +98,7 @@ function stepByStep(
 
 const typeOf = (node: PlannedNode | undefined): string | undefined => node?.alternatives[0]?.instanceType;
 
-/** With limits that are lower by what the node takes of them. */
+/** The pool with its limits reduced by the node's usage. */
 function withoutShare(offer: PoolOffer, node: PlannedNode): PoolOffer {
   const { spec } = offer.pool;
   const capacity = offer.instanceTypes.find(({ name }) => name === typeOf(node))?.capacity ?? {};

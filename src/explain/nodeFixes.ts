@@ -1,27 +1,27 @@
-/** Changes that let a kept node go, each proven by a rehearsal of the whole disruption pass. */
+/** Changes that allow a kept node to be removed, each verified by rehearsing the whole disruption pass. */
 import type { ExplainedFix, Patch } from '../ledger/explanation.ts';
 import type { NodeFate } from '../ledger/nodeFateText.ts';
 import { proposalsFor } from './nodeProposals.ts';
 import { mergedByTarget, together, type NodePicture, type Proposal } from './proposal.ts';
 
-/** A node and what becomes of it. */
+/** A node and its outcome in the next pass. */
 export interface NodeOutcome {
   readonly fate: NodeFate;
   readonly picture: NodePicture;
-  /** It is kept only if savings are not expected to last for long, which the controller may know better. */
+  /** Kept only if savings are expected to be short-lived, about which the controller may know more. */
   readonly isLikelyToGo?: true;
 }
 
-/** The same node after patches; undefined when it is not there any more. */
+/** The node's outcome after patches; undefined when it no longer exists. */
 export type RehearseNode = (patches: readonly Patch[]) => Promise<NodeOutcome | undefined>;
 
 const MOST_FIXES = 2;
-/** Rehearsals of one search. */
+/** Limit on rehearsals per search. */
 const MOST_TRIES = 40;
-/** Causes behind causes that are looked into. */
+/** Limit on causes hidden behind other causes. */
 const MOST_ROUNDS = 8;
 
-/** By the least intrusive change at every step; where that leads nowhere, by the most intrusive one. */
+/** Takes the least intrusive change at every step; if that fails, the most intrusive one. */
 export async function findNodeFixes(outcome: NodeOutcome, rehearse: RehearseNode): Promise<readonly ExplainedFix[]> {
   const least = await search(outcome, rehearse, 'least');
   if (least.sure.length > 0) return least.sure;
@@ -63,7 +63,7 @@ async function search(outcome: NodeOutcome, rehearse: RehearseNode, intrusion: '
       return { sure: fixes.toSorted((one, other) => Number(isEmpty(one)) - Number(isEmpty(other))), likely };
     }
     if (next === undefined) break;
-    // One cause hides the next: this change stays, and what is in the way then is looked into.
+    // One cause hides the next: keep this change and look at the next cause.
     made = [...made, next.proposal];
     ({ fate, picture } = next.outcome);
   }
@@ -74,7 +74,7 @@ function rehearseAll(proposals: readonly Proposal[], rehearse: RehearseNode): Re
   return rehearse(proposals.flatMap(({ patches, effects }) => [...patches, ...effects]));
 }
 
-/** What a later change made needless goes again. */
+/** Removes changes that later ones made unnecessary. */
 async function fewest(all: readonly Proposal[], rehearse: RehearseNode): Promise<readonly Proposal[]> {
   let kept = all;
   for (const proposal of all.slice(0, -1)) {
@@ -87,21 +87,21 @@ async function fewest(all: readonly Proposal[], rehearse: RehearseNode): Promise
 
 const isEmpty = ({ patches }: ExplainedFix): boolean => patches.length === 0;
 
-/** It goes now, or as soon as others that are to go with it or before it have gone. */
+/** It is removed now, or as soon as others that go with it or before it are removed. */
 function goes(fate: NodeFate): boolean {
   if (fate.kind === 'goes') return true;
   const { kind } = fate.kept.cause;
   return kind === 'next-pass' || kind === 'other-zone-first' || kind === 'queued' || kind === 'deleting';
 }
 
-/** 2: another kind of cause is in the way, 1: the same kind about something else, 0: nothing has changed. */
+/** 2: another kind of cause; 1: the same kind with another object; 0: no change. */
 function progress(after: NodeFate, before: NodeFate): number {
   if (after.kind !== 'kept' || before.kind !== 'kept') return 2;
   const [now, then] = [after.kept.cause, before.kept.cause];
   return now.kind === then.kind ? Number(JSON.stringify(now) !== JSON.stringify(then)) : 2;
 }
 
-/** Patches that alone would change nothing are not told. */
+/** Omits patches that alone would change nothing. */
 function fixOf(proposals: readonly Proposal[]): ExplainedFix {
   const { sentence, patches, needsMore } = together(proposals);
   return { sentence, patches: needsMore === true ? [] : mergedByTarget(patches) };

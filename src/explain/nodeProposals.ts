@@ -1,4 +1,7 @@
-/** Changes that may let a kept node go, from the least to the most intrusive. Whether one helps is found out by rehearsing it. */
+/**
+ * Changes that may allow a kept node to be removed, from the least to the most intrusive. Rehearsals show which ones
+ * help.
+ */
 import { Kinds, type Pod, type PodDisruptionBudget } from '../api/kinds.ts';
 import type { DisruptionReason, NodePool } from '../api/kinds/nodePool.ts';
 import { Annotations, Labels } from '../api/labels.ts';
@@ -90,7 +93,7 @@ export function proposalsFor(cause: KeptCause, picture: NodePicture): readonly P
     case 'spot-to-spot-disabled':
     case 'spot-to-spot-flexibility':
       return workloadProposals(picture);
-    // It goes, it comes, or it waits for something that passes.
+    // It is being removed, it is starting, or it waits for something temporary.
     case 'queued':
     case 'no-node':
     case 'not-initialized':
@@ -109,7 +112,7 @@ export function proposalsFor(cause: KeptCause, picture: NodePicture): readonly P
   }
 }
 
-/** The claim knows what the node was given. */
+/** The claim records the labels that the node was given. */
 function labelProposals({ name, claim }: NodeView, key: string): readonly Proposal[] {
   const value = claim?.metadata.labels?.[key];
   if (value === undefined) return [];
@@ -127,7 +130,7 @@ function unprotectedPods({ view, now }: NodePicture): readonly Proposal[] {
   return [proposal(change, ...pods.map((pod) => patchOf(podTarget(pod), patch)))];
 }
 
-/** All budgets that hold pods of the node, together. */
+/** Relaxes all budgets that protect pods of the node, together. */
 function looserPodBudgets({ view, podBudgets, homeless }: NodePicture): readonly Proposal[] {
   const budgets = new PodBudgets(podBudgets);
   const changes = new Map<string, Proposal>();
@@ -156,7 +159,10 @@ const coveredBy =
   (pod: Pod): boolean =>
     pod.metadata.namespace === metadata.namespace && matchesLabelSelector(spec?.selector, pod.metadata.labels);
 
-/** `more` pods may go. Those that are starting will be healthy; one that has started and is not stays so, whatever the number. */
+/**
+ * Allows `more` pods to be evicted. Starting pods will become healthy; pods that have started and are unhealthy stay
+ * so, whatever the number.
+ */
 function looserPodBudget(budget: PodDisruptionBudget, pod: Pod, starting: readonly Pod[], more = 1): Proposal {
   const { expectedPods = 1, currentHealthy: healthy = expectedPods } = budget.status ?? {};
   const currentHealthy = Math.min(expectedPods, healthy + starting.length);
@@ -165,7 +171,7 @@ function looserPodBudget(budget: PodDisruptionBudget, pod: Pod, starting: readon
     const spec = { unhealthyPodEvictionPolicy: 'AlwaysAllow' };
     return proposal({ kind: 'pod-budget-unhealthy', budget: nameOf(budget) }, patchOf(target, { spec }));
   }
-  // Of pods whose number nothing says, Kubernetes can only count those that are to stay.
+  // For pods without a scalable owner, Kubernetes only supports minAvailable as a number.
   if (!(pod.metadata.ownerReferences ?? []).some(({ controller }) => controller === true)) {
     const minAvailable = Math.max(0, currentHealthy - more);
     const change: NodeChange = { kind: 'pod-budget-least', budget: nameOf(budget), minAvailable };
@@ -194,7 +200,7 @@ function consolidateAfter(name: string, pool: NodePool | undefined, values: read
   );
 }
 
-/** How long no pod has come or gone. */
+/** How long there has been no pod event. */
 function quietTime({ view, pool, now }: NodePicture): string {
   const settles = view.claim && pool && settledFrom(view.claim, pool);
   const patience = Duration.tryParse(pool?.spec.disruption.consolidateAfter ?? '')?.milliseconds;
@@ -202,7 +208,7 @@ function quietTime({ view, pool, now }: NodePicture): string {
   return `${Math.max(0, Math.floor((now - settles + patience) / 1000))}s`;
 }
 
-/** Just enough for one more node; if others would take that, for all. */
+/** Just enough for one more node; if others would use that up, enough for all. */
 function widerBudgets(name: string, { pool, poolBudget }: NodePicture, reason: DisruptionReason): readonly Proposal[] {
   const entries = pool?.spec.disruption.budgets ?? [];
   const needed = (poolBudget?.disrupting ?? 0) + 1;

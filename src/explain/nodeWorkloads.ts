@@ -1,4 +1,4 @@
-/** The objects that make the pods of a node. */
+/** The objects that created the pods of a node. */
 import type { Pod } from '../api/kinds.ts';
 import type { Kube } from '../kube/kube.ts';
 import { isReschedulable } from '../pods/podPredicates.ts';
@@ -9,14 +9,14 @@ export interface Workload {
   readonly source: PodSource;
   /** Pods on the node. */
   readonly pods: readonly Pod[];
-  /** Pods of the same owner anywhere, these included. */
+  /** Pods of the same owner on any node, including these. */
   readonly siblings: readonly Pod[];
 }
 
-/** Owners that are looked up for one node. */
+/** Limit on owners looked up per node. */
 const MOST_WORKLOADS = 50;
 
-/** One for each owner, and one for each pod that nothing owns. */
+/** One per owner, and one per pod without an owner. */
 export async function nodeWorkloads(
   kube: Kube,
   own: readonly Pod[],

@@ -1,4 +1,4 @@
-/** Edits that give a pod a place, as patches of the objects that can still change. */
+/** Turns edits that place a pod into patches of the objects that can still be changed. */
 import { Kinds, type Pod } from '../api/kinds.ts';
 import { apiVersionOf } from '../api/object.ts';
 import { mergePatch } from '../kube/mergePatch.ts';
@@ -9,30 +9,36 @@ import type { ExplainedFix, ObjectName, Patch } from '../ledger/explanation.ts';
 
 type Spec = NonNullable<Pod['spec']>;
 
-/** What has to be patched to get another pod: the object whose template makes it, or the pod itself. */
+/** The object to patch to get a different pod: the owner with its template, or the pod itself. */
 export interface PodSource {
   readonly target: ObjectName;
-  /** Where the pod template is in the object; empty for a pod. */
+  /** Path of the pod template in the object; empty for a pod. */
   readonly templatePath: readonly string[];
-  /** As it is on the server: what a loop remembers of a pod lacks most of its containers. */
+  /** As on the server: the trimmed pod in memory lacks most fields of its containers. */
   readonly spec: Spec;
-  /** The same after changes that belong to the fix already. */
+  /** The spec after earlier changes of the same fix. */
   readonly edited?: Spec;
-  /** Replicas that the owner has to go down to, and back up, before it makes the pod anew; absent when it does so by itself. */
+  /**
+   * Replicas to which the owner must be scaled down and back up so that it recreates the pod; absent when it does so by
+   * itself.
+   */
   readonly scale?: { readonly down: number; readonly up: number } | undefined;
-  /** The template has changed since the pod was made, and its owner is about to replace it. */
+  /** The template has changed since the pod was created, and its owner is about to replace it. */
   readonly isOutdated?: boolean;
-  /** Of a StatefulSet: the number of its first pod. */
+  /** For a StatefulSet: the ordinal of its first pod. */
   readonly firstOrdinal?: number;
-  /** What the patch of the template changes of the owner beside it. */
+  /** Other fields of the owner that the patch changes. */
   readonly extra?: Patch['patch'];
-  /** The whole object, to be created again: its template, or the spec of a pod that nothing owns, cannot be patched. */
+  /**
+   * The whole object, to be created again because its template, or the spec of a pod without an owner, cannot be
+   * patched.
+   */
   readonly remake?: Patch['patch'];
 }
 
 export const hasTemplate = ({ templatePath }: PodSource): boolean => templatePath.length > 0;
 
-/** Whether there is a way to pods with another spec. */
+/** Whether pods with a different spec can be obtained at all. */
 export const canChange = (source: PodSource): boolean => hasTemplate(source) || source.remake !== undefined;
 
 export function podFix(edits: readonly Edit[], source: PodSource, pools: readonly PoolOffer[]): ExplainedFix {
@@ -51,26 +57,26 @@ export function podFix(edits: readonly Edit[], source: PodSource, pools: readonl
   const ofPod = isOfPod ? templatePatches(isTogether ? atOnce(source) : source, after.pod.spec ?? edited) : [];
   return {
     sentence: edits.map(({ change }) => changeText(change)).join(', and '),
-    // The pod first: others that wait for the same pool must not get its room while it is being made.
+    // Patch the pod first: other pods that wait for the pool must not take its room while it is recreated.
     patches: [...ofPod, ...ofPools],
   };
 }
 
-/** Old pods that keep away from the new ones would be waited for without end: the owner replaces all of them at once. */
+/** The rollout would wait forever for old pods that exclude the new ones: replace all at once. */
 export function atOnce(source: PodSource): PodSource {
   if (source.scale) return { ...source, scale: { ...source.scale, down: 0 } };
   return source.target.kind === 'Deployment' ? { ...source, extra: ALL_AT_ONCE } : source;
 }
 
-/** What lets a Deployment replace all its pods at once. */
+/** Makes a Deployment replace all its pods at once. */
 export const ALL_AT_ONCE: Patch['patch'] = {
   spec: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '100%' } } },
 };
 
-/** What can still change of a pod. */
+/** Pod fields that can still be changed. */
 const PATCHABLE: readonly string[] = ['tolerations', 'schedulingGates'];
 
-/** What makes the owner run pods with this spec. */
+/** Patches that make the owner run pods with this spec. */
 export function templatePatches(source: PodSource, after: Spec): readonly Patch[] {
   const { target, templatePath, spec, scale, extra = {}, remake } = source;
   const change = mergePatch({ spec }, { spec: after });
@@ -91,18 +97,18 @@ export function templatePatches(source: PodSource, after: Spec): readonly Patch[
   ];
 }
 
-/** The object with another spec of its pods. */
+/** The object with a different pod spec. */
 function withSpec(object: Patch['patch'], [first, ...rest]: readonly string[], spec: Spec): Patch['patch'] {
   if (first === undefined) return { ...object, spec };
   return { ...object, [first]: withSpec(object[first] as Patch['patch'], rest, spec) };
 }
 
-/** The patch of a part, at its path in the object. */
+/** Wraps a patch at a path of the object. */
 function nested(path: readonly string[], patch: Patch['patch']): Patch['patch'] {
   return path.reduceRight<Patch['patch']>((inner, key) => ({ [key]: inner }), patch);
 }
 
-/** Two patches of one object, the other after the one, as one. */
+/** Merges two patches of one object, applied in this order. */
 export function deepMerged(one: Patch['patch'], other: Patch['patch']): Patch['patch'] {
   const merged = new Map(Object.entries(one));
   for (const [key, value] of Object.entries(other)) {

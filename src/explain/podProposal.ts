@@ -1,4 +1,4 @@
-/** A change that may give a pod a place, and what is known when one is looked for. */
+/** A change that may give a pod a place, and the facts for finding one. */
 import type { DaemonSet, PersistentVolumeClaim, Pod, StorageClass } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import type { KubeObject } from '../api/object.ts';
@@ -12,7 +12,7 @@ import { patchOf, podTarget, type Proposal } from './proposal.ts';
 
 export type Spec = PodSource['spec'];
 
-/** What is known around the pod. */
+/** Facts about the pod's surroundings. */
 export interface PodPicture {
   readonly pod: Pod;
   /** Other pods of the same owner. */
@@ -22,34 +22,34 @@ export interface PodPicture {
   readonly nodeClasses: readonly KubeObject[];
   readonly storageClasses: readonly StorageClass[];
   readonly volumeClaims: readonly PersistentVolumeClaim[];
-  /** As they are on the server. */
+  /** As on the server. */
   readonly daemonSets: readonly DaemonSet[];
-  /** Pods that wait or are about to be made, of all owners. */
+  /** Number of pods, of all owners, that wait or are about to be created. */
   readonly waitingPods: number;
-  /** Pods of other owners that wait, and that the scheduler tries before this one. */
+  /** Waiting pods of other owners that the scheduler tries before this one. */
   readonly rivals: readonly Pod[];
-  /** Zones that the pod can only run in: of its disks, and those that it selects. */
+  /** Zones to which the pod is restricted by its disks and selectors. */
   readonly zones: readonly string[];
-  /** Nodes by pool. */
+  /** Number of nodes by pool. */
   readonly poolNodes: ReadonlyMap<string, number>;
-  /** Whether nodes of the pool can be had in the zone. */
+  /** Whether the pool offers nodes in the zone. */
   isSoldIn(pool: string, zone: string): boolean;
-  /** The instance type that a node of the pool gets when no pod asks for it. */
+  /** Instance type of a new node of the pool without pods. */
   cheapestType(pool: string): string | undefined;
 }
 
-/** `source` is what makes the pod after the change. Without patches it only tells what to do; nothing is rehearsed. */
+/** `source`: what creates the pod after the change. A proposal without patches is only advice and is not rehearsed. */
 export interface PodProposal extends Proposal {
   readonly source: PodSource;
 }
 
-/** As the scheduler leaves a pod that fits nowhere. */
+/** Status of a pod that the scheduler could not place. */
 export const UNSCHEDULED = {
   phase: 'Pending',
   conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }],
 };
 
-/** A change of the pod's spec: of its owner's template, or of a pod that has to be made again. */
+/** Changes the pod's spec, in its owner's template or in a pod to be recreated. */
 export function respecified(picture: PodPicture, change: PodChange, edit: (spec: Spec) => Spec): PodProposal {
   const { pod, source, siblings } = picture;
   const sentence = podChangeText(change);

@@ -1,6 +1,6 @@
 /**
- * Changes for pods that the solver has no suggestion for: what keeps them out of every plan, pools that cannot be used, and
- * daemons that leave no room. Whether one helps is found out by rehearsing it.
+ * Changes for pods without a suggestion from the solver: obstacles outside every plan, unusable pools, and daemons that
+ * leave no room. Rehearsals show which ones help.
  */
 import { Kinds, type DaemonSet } from '../api/kinds.ts';
 import { Labels } from '../api/labels.ts';
@@ -37,7 +37,7 @@ import {
 } from './specEdits.ts';
 import { withLessRequests } from './workloadProposals.ts';
 
-/** What keeps the pod from a place. */
+/** What keeps the pod from being placed. */
 export type Obstacle =
   | { readonly kind: 'gated'; readonly gates: readonly string[] }
   | { readonly kind: 'other-scheduler'; readonly scheduler: string }
@@ -123,12 +123,12 @@ function ungated({ pod, source }: PodPicture, gates: readonly string[]): PodProp
     sentence: podChangeText({ kind: 'ungate', gates }),
     patches: [patchOf(podTarget(pod), patch)],
     effects: [patchOf(podTarget(pod), { status: UNSCHEDULED })],
-    // A pod that its owner makes anew must not be held again.
+    // The recreated pod must not have the gates again.
     source: { ...source, edited: withoutGates(source.edited ?? source.spec) },
   };
 }
 
-/** Pods that keep away from each other: all of them have to be made anew, and at once. */
+/** For pods with anti-affinity to each other: all must be recreated, at once. */
 function withoutApartness(picture: PodPicture): readonly PodProposal[] {
   const { source, siblings } = picture;
   if (!hasTemplate(source)) return [];
@@ -142,7 +142,7 @@ function withoutApartness(picture: PodPicture): readonly PodProposal[] {
     const proposal = respecified({ ...picture, source: atOnce(source) }, own, together);
     return [{ ...proposal, effects: [...proposal.effects, ...effects] }];
   }
-  // The template no longer says so, but pods that were made before do, and the rollout waits for the new ones.
+  // The template no longer has it, but existing pods do, and the rollout waits for the new ones.
   const old = change(siblings.flatMap(({ spec }) => (spec ? [spec] : [])));
   if (old === undefined || source.target.kind !== 'Deployment') return [];
   return [

@@ -18,7 +18,7 @@ interface Templated extends KubeObject {
   };
 }
 
-/** Kinds whose pod template may change, and those that another object makes. */
+/** Kinds with a changeable pod template, and kinds created by another object. */
 const OWNERS: readonly ResourceKind<KubeObject>[] = [
   Kinds.Deployment,
   Kinds.ReplicaSet,
@@ -28,10 +28,10 @@ const OWNERS: readonly ResourceKind<KubeObject>[] = [
   Kinds.Job,
 ];
 
-/** How many owners of owners are followed. */
+/** Limit on the depth of owners. */
 const MAX_OWNERS = 4;
 
-/** What to change to get another pod: its outermost owner that has a template of its own, else the pod itself. */
+/** The object to change to get a different pod: its outermost owner with its own template, otherwise the pod itself. */
 export async function podSource(kube: Kube, pod: Pod, all: Iterable<Pod>): Promise<PodSource> {
   const { namespace = 'default', name } = pod.metadata;
   let source: PodSource | undefined;
@@ -73,7 +73,7 @@ export async function podSource(kube: Kube, pod: Pod, all: Iterable<Pod>): Promi
   return { target, templatePath: [], spec, ...(remake && { remake }) };
 }
 
-/** What a snapshot keeps of containers does not make a pod. */
+/** Whether containers are complete; those in a snapshot are trimmed. */
 const isWhole = ({ containers }: Spec): boolean => containers.every(({ image }) => image !== undefined);
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -85,10 +85,10 @@ function manifestOf({ metadata }: KubeObject, { apiVersion, kind }: PodSource['t
   return { apiVersion, kind, metadata: { name, namespace, labels, annotations: kept }, ...fields };
 }
 
-/** Labels by which a Job knows its own pods: a new one gets others. */
+/** Labels by which a Job identifies its own pods: a recreated Job gets new ones. */
 const OF_JOB = /^(batch\.kubernetes\.io\/)?(controller-uid|job-name)$/;
 
-/** A Job whose pods are to be different has to be made again. */
+/** A Job must be recreated to get different pods. */
 function jobManifest(job: KubeObject, target: PodSource['target']): Patch['patch'] {
   const { selector: _, template, ...spec } = (job as Templated & { spec: Record<string, unknown> }).spec;
   const { metadata = {}, ...rest } = template as { metadata?: { labels?: Record<string, string> } };
@@ -101,8 +101,8 @@ function jobManifest(job: KubeObject, target: PodSource['target']): Patch['patch
 }
 
 /**
- * A ReplicaSet never replaces a pod because its template changed, and a StatefulSet waits for ever for a pod that does not
- * become ready: the pod goes when they are scaled down to those that run, and comes back from the new template.
+ * A ReplicaSet never replaces a pod after a template change, and a StatefulSet waits forever for a pod that does not
+ * become ready. Scaling down to the running pods removes the pod; scaling up recreates it from the new template.
  */
 function scaleToRemake(
   kind: ResourceKind<KubeObject>,
@@ -122,5 +122,5 @@ function scaleToRemake(
   return { down: own.filter(({ spec }) => spec?.nodeName !== undefined).length, up: replicas };
 }
 
-/** The number of a pod of a StatefulSet. */
+/** The ordinal of a StatefulSet's pod. */
 export const ordinalOf = ({ metadata }: Pod): number => Number(/-(\d+)$/.exec(metadata.name)?.[1] ?? 0);

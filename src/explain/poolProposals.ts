@@ -1,4 +1,4 @@
-/** Changes of pools that pods are not planned for as they are: another node class, another node of a static pool. */
+/** Changes of pools for which no nodes are planned: another node class, or another node of a static pool. */
 import { findCondition } from '../api/conditions.ts';
 import { NodePoolConditions, READY } from '../api/conditionTypes.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
@@ -63,10 +63,10 @@ export function unusablePool(pool: NodePool, picture: PodPicture): readonly PodP
   return pod.metadata.deletionTimestamp === undefined ? proposals : [];
 }
 
-/** Most nodes that one proposal adds to a static pool. */
+/** Limit on nodes that one proposal adds to a static pool. */
 const MOST_REPLICAS = 20;
 
-/** As many more nodes of a static pool as the pods of the owner that wait may need. */
+/** Adds up to as many nodes to a static pool as the owner's waiting pods may need. */
 function moreReplicas(pool: NodePool, from: number, picture: PodPicture): readonly PodProposal[] {
   const { source, poolNodes, siblings } = picture;
   const { metadata, spec } = pool;
@@ -80,7 +80,7 @@ function moreReplicas(pool: NodePool, from: number, picture: PodPicture): readon
     patchOf(podTarget(rival), { spec: { priority: Math.max(ahead, rival.spec?.priority ?? 0) } }),
   );
   const own = spec.template.spec.requirements;
-  // Nothing tells a static pool which zone its next node is needed in.
+  // A static pool cannot be told in which zone its next node is needed.
   const isInOneZone = own.some(({ key, values }) => key === Labels.zone && values?.length === 1);
   const sold = isInOneZone ? [] : picture.zones.filter((zone) => picture.isSoldIn(name, zone));
   const zones = sold.length === 0 ? [undefined] : sold.slice(0, MOST_ZONES);
@@ -97,7 +97,7 @@ function moreReplicas(pool: NodePool, from: number, picture: PodPicture): readon
     return {
       sentence: podChangeText({ kind: 'replicas', pool: name, from, to: replicas, ...(zone && { zone }) }),
       patches: [patchOf(poolTarget(name), { spec: { replicas, ...wanted } })],
-      // As if the pool grew for pods, by these nodes, and others took their places first.
+      // As if the pool had grown by these nodes and other pods took their places first.
       effects: [
         patchOf(poolTarget(name), { spec: { replicas: null, limits: { nodes: String(nodes) }, template } }),
         ...first,
@@ -105,7 +105,7 @@ function moreReplicas(pool: NodePool, from: number, picture: PodPicture): readon
       source,
     };
   };
-  // With rivals, the scheduler decides which pod gets one of few nodes: only enough for all is certain.
+  // With rivals, the scheduler decides which pods get the new nodes: only enough nodes for all are certain to help.
   const counts = picture.rivals.length === 0 ? new Set([1, ownPods, most]) : [most];
   return [...counts].flatMap((more) => zones.map((zone) => grown(zone, more)));
 }

@@ -1,4 +1,4 @@
-/** A change that may let a node go, and what is known when one is looked for. */
+/** A change that may allow a node to be removed, and the facts for finding one. */
 import { Kinds, type Pod, type PodDisruptionBudget } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { apiVersionOf } from '../api/object.ts';
@@ -14,25 +14,25 @@ import { deepMerged } from './podFixes.ts';
 export interface Proposal {
   readonly sentence: string;
   readonly patches: readonly Patch[];
-  /** What the patches come to for pods that run, once their owner has made them again. For rehearsals only. */
+  /** Effect of the patches on running pods, after their owner has recreated them. Only for rehearsals. */
   readonly effects: readonly Patch[];
-  /** The patches alone are not enough: something has to be done that is no patch. */
+  /** The patches alone are not enough: a step is needed that is no patch. */
   readonly needsMore?: boolean;
 }
 
-/** What is known of a node and of what surrounds it. */
+/** Facts about a node and its surroundings. */
 export interface NodePicture {
   readonly now: number;
   readonly view: NodeView;
   readonly pool: NodePool | undefined;
   readonly poolBudget: PoolBudget | undefined;
-  /** Nodes of the pool that are not going. */
+  /** Nodes of the pool that are not being removed. */
   readonly poolNodes: number;
   readonly podBudgets: readonly PodDisruptionBudget[];
   readonly workloads: readonly Workload[];
-  /** Pods that are evicted though they find no other place, because the node goes whatever becomes of them. */
+  /** Pods evicted without another place, because the node is removed in any case. */
   readonly homeless: readonly Pod[];
-  /** The question whether the pods of the node have places without it, with its answer. */
+  /** The question whether the node's pods have places without it, and its answer. */
   readonly asked: Asked;
 }
 
@@ -65,7 +65,7 @@ export function together(proposals: readonly Proposal[]): Proposal {
   };
 }
 
-/** Two changes of one object are one patch, unless the second is to come later. */
+/** Merges changes of one object into one patch, unless the second must come later. */
 export function mergedByTarget(patches: readonly Patch[]): readonly Patch[] {
   const merged: Patch[] = [];
   for (const each of patches) {
@@ -78,7 +78,7 @@ export function mergedByTarget(patches: readonly Patch[]): readonly Patch[] {
   return merged;
 }
 
-/** Replicas that go down and up again are two steps. */
+/** Replicas that are first reduced and then restored need two steps. */
 function contradict(one: Patch['patch'], other: Patch['patch']): boolean {
   const [before, after] = [one, other].map(({ spec }) => (spec as { replicas?: number } | undefined)?.replicas);
   return before !== undefined && after !== undefined && before !== after;

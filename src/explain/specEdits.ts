@@ -1,4 +1,4 @@
-/** Changes of a pod's spec for what keeps it out of every plan: parts that cannot be honoured go. */
+/** Changes of a pod's spec that remove parts which exclude it from every plan. */
 import type { Pod } from '../api/kinds.ts';
 import { Labels } from '../api/labels.ts';
 import { validateRequirement } from '../api/requirementValidation.ts';
@@ -19,11 +19,11 @@ export const withoutGates: SpecEdit = (spec) => {
   return rest;
 };
 
-/** Without the wish for nodes that no NodePool made. */
+/** Removes the requirement for nodes without a NodePool. */
 export const optedIn: SpecEdit = (spec) =>
   withTerms(spec, ({ key, operator }) => !(key === Labels.nodePool && operator === 'DoesNotExist'), 'fields stay');
 
-/** Without selectors that no node can be planned for. */
+/** Removes selectors for which no node can be planned. */
 export const withoutInvalid: SpecEdit = (spec) => {
   const nodeSelector = Object.fromEntries(
     Object.entries(spec.nodeSelector ?? {}).filter(([key, value]) => isValid({ key, operator: 'In', values: [value] })),
@@ -53,14 +53,14 @@ export const withoutResourceClaims: SpecEdit = (spec) => {
   return { ...rest, containers };
 };
 
-/** Without the wish to be apart from other pods. */
+/** Removes anti-affinity. */
 export const together: SpecEdit = (spec) => {
   const { requiredDuringSchedulingIgnoredDuringExecution: _, ...podAntiAffinity } =
     spec.affinity?.podAntiAffinity ?? {};
   return { ...spec, affinity: { ...spec.affinity, podAntiAffinity } };
 };
 
-/** The data of the claim go into a directory of the node. */
+/** Stores the claim's data in a directory of the node. */
 export const withEmptyDir =
   (claim: string): SpecEdit =>
   (spec) => ({
@@ -86,7 +86,7 @@ export const withEphemeralClass =
 const isValid = ({ key, operator, values = [] }: Expression): boolean =>
   validateRequirement({ key, operator, values }, '').length === 0;
 
-/** A term that says nothing matches nothing: when one is left empty, all terms go. */
+/** An empty term matches nothing: if one becomes empty, remove all terms. */
 function withTerms(spec: Spec, keeps: (each: Expression) => boolean, fields: 'fields go' | 'fields stay'): Spec {
   const { nodeAffinity } = spec.affinity ?? {};
   if (nodeAffinity === undefined) return spec;

@@ -1,4 +1,4 @@
-/** Changes of pods and pools that give the pods of a node a place elsewhere. */
+/** Changes of pods and pools that give a node's pods a place elsewhere. */
 import type { Pod } from '../api/kinds.ts';
 import { mergePatch } from '../kube/mergePatch.ts';
 import type { Patch } from '../ledger/explanation.ts';

@@ -1,4 +1,4 @@
-/** Changes for a node that nothing cheaper can replace: a wider pool, fewer pods. */
+/** Changes for a node without a cheaper replacement: a wider pool, fewer pods. */
 import type { Pod } from '../api/kinds.ts';
 import { Annotations, Labels } from '../api/labels.ts';
 import type { Patch } from '../ledger/explanation.ts';
@@ -12,7 +12,7 @@ import { nodeChangeText } from '../ledger/nodeChangeText.ts';
 
 type Picture = Pick<NodePicture, 'pool' | 'workloads' | 'view'>;
 
-/** Keys that say which software runs on a node, not which node it is. */
+/** Keys that describe the software of a node and do not identify the node. */
 const SOFTWARE: readonly string[] = [Labels.os, Labels.arch];
 const MOST_REQUIREMENTS = 4;
 
@@ -61,7 +61,7 @@ function portionOf(resource: string, amount: string, percent: number): string {
   return String(Math.ceil((quantity.value() * percent) / 100));
 }
 
-/** Fewer replicas, so that exactly the pods of the node go, and no others come: those of another node would take their room. */
+/** Reduces replicas so that exactly the pods of this node are deleted, and no pods of other nodes take their room. */
 function withoutOwnPods({ workloads, view }: Picture): readonly Proposal[] {
   if (workloads.length === 0) return [];
   const scaled = workloads.map((workload) => ({ workload, left: scaledWithout(workload) }));
@@ -84,7 +84,7 @@ function withoutOwnPods({ workloads, view }: Picture): readonly Proposal[] {
       sentence: changes.map(nodeChangeText).join(', and '),
       patches: [
         patchOf(nodeTarget(view.name), { spec: { unschedulable: true } }),
-        // While they are all there: what is left on a node that empties may be moved at once.
+        // Marked while they all exist: the rest of an emptying node may be moved at once.
         ...owned.flatMap(({ left }) => left.chosen.map((pod) => patchOf(podTarget(pod), FIRST_TO_GO))),
         ...owned.map(({ workload, left }) => patchOf(workload.source.target, { spec: { replicas: left.replicas } })),
         ...jobs.map(({ source }) => patchOf(source.target, { spec: { suspend: true } })),
@@ -95,7 +95,7 @@ function withoutOwnPods({ workloads, view }: Picture): readonly Proposal[] {
         ...owned.flatMap(({ left }) => left.gone.map(ended)),
         ...jobs.flatMap(({ siblings }) => siblings.map(ended)),
       ],
-      // What makes these pods is not known, and would make them again.
+      // The creator of these pods is unknown and would create them again.
       ...(single.some(({ source }) => source.remake === undefined) && { needsMore: true }),
     },
   ];
@@ -103,27 +103,27 @@ function withoutOwnPods({ workloads, view }: Picture): readonly Proposal[] {
 
 const isJob = ({ source }: Workload): boolean => source.target.kind === 'Job';
 
-/** What Kubernetes taints a cordoned node with. */
+/** Taint of a cordoned node. */
 const CORDONED = 'node.kubernetes.io/unschedulable';
 
 const deleted = (pod: Pod): Patch => ({ target: podTarget(pod), type: 'delete', patch: {} });
 
-/** A ReplicaSet that shrinks gives up these first. */
+/** A ReplicaSet that is scaled down deletes these pods first. */
 const FIRST_TO_GO = { metadata: { annotations: { [Annotations.podDeletionCost]: '-2147483647' } } };
 
 interface ScaledDown {
   readonly replicas: number;
-  /** Pods that have to be marked, so that they and no others go. */
+  /** Pods to mark, so that exactly these are deleted. */
   readonly chosen: readonly Pod[];
   readonly gone: readonly Pod[];
 }
 
-/** Undefined for pods whose number nothing says. */
+/** Undefined for pods without a scalable owner. */
 function scaledWithout({ source, pods, siblings }: Workload): ScaledDown | undefined {
   switch (source.target.kind) {
     case 'Deployment':
     case 'ReplicaSet': {
-      // Those without a node go before any other.
+      // Pods without a node are deleted before any other.
       const replicas = Math.max(0, siblings.length - pods.length);
       return { replicas, chosen: replicas === 0 ? [] : pods, gone: pods };
     }
@@ -142,5 +142,5 @@ function scaledWithout({ source, pods, siblings }: Workload): ScaledDown | undef
   }
 }
 
-/** A pod that has ended takes no room, as one that is gone. */
+/** An ended pod takes no room, like a deleted one. */
 const ended = (pod: Pod): Patch => patchOf(podTarget(pod), { status: { phase: 'Succeeded' } });

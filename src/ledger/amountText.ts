@@ -1,6 +1,6 @@
 /**
- * Quantities as people write them: "300m", "1996.14", "8.2Gi". Rounded up, so that adding what is said to be missing, or
- * asking for that much less, is enough.
+ * Quantities in a readable form: "300m", "1996.14", "8.2Gi". Rounded up, so that adding the amount named as missing, or
+ * requesting that much less, is enough.
  */
 import type { Amount } from '../solver/reasons.ts';
 import { Quantity } from '../units/quantity.ts';
@@ -14,7 +14,7 @@ export function amountText({ resource, amount }: Amount): string {
   return `${quantityText(resource, amount)} ${resource}`;
 }
 
-/** The quantity alone. */
+/** The quantity without the resource name. */
 export function quantityText(resource: string, amount: string): string {
   const quantity = Quantity.parse(amount);
   if (isBytes(resource)) return bytesText(quantity.value());

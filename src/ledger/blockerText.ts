@@ -1,4 +1,4 @@
-/** What holds savings, in words. */
+/** Renders what blocks savings. */
 import type { SavingsBacklog } from '../disruption/backlog.ts';
 
 type BlockerKind = SavingsBacklog['pools'][number]['blockers'][number]['cause'];

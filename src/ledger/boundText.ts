@@ -12,7 +12,7 @@ const PROOFS: Readonly<Record<BoundProof, string>> = {
   'whole-fillings': `${COVERING} Where few kinds of pods share instance types, nodes hold whole pods and only the number of nodes may be a fraction. ${SCOPE}`,
 };
 
-/** What a lower bound was proven by, and what it leaves out of account. */
+/** How a lower bound was proven, and what it ignores. */
 export function boundText(proof: BoundProof): string {
   return PROOFS[proof];
 }

@@ -1,8 +1,8 @@
-/** When nodes may be disrupted, and how many, as tables. All times are UTC, as those of budgets are. */
+/** Tables of when and how many nodes may be disrupted. All times are UTC, like those of budgets. */
 import type { Calendar } from '../disruption/calendar.ts';
 import { tableLines } from './tableLines.ts';
 
-/** Expiries that are named. */
+/** Most expiries listed. */
 const NAMED = 50;
 
 export function calendarText({ pools, expiries, omitted }: Calendar): string {

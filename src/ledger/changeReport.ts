@@ -1,4 +1,4 @@
-/** What a change would do to a cluster, as documented JSON. */
+/** Effect of a change on a cluster, as documented JSON. */
 import type { Alternative } from '../solver/problem.ts';
 
 interface Bill {
@@ -11,21 +11,21 @@ export interface ChangeStep {
   /** Minutes after the change. */
   readonly minute: number;
   readonly reason: string;
-  /** Nodes that go. */
+  /** Nodes removed. */
   readonly nodes: readonly string[];
   readonly replacements: readonly (Alternative & { readonly nodePool: string })[];
-  /** Pods that have to move. */
+  /** Number of pods that must move. */
   readonly evictions: number;
 }
 
-/** What the nodes of NodePools take of one of the subscription's quotas, in vCPUs. */
+/** How much of a subscription quota the nodes of NodePools use, in vCPUs. */
 export interface QuotaShare {
   readonly quota: string;
   readonly before: number;
-  /** At most at one time: new nodes are there before old ones go. */
+  /** The maximum at one time: new nodes exist before old ones are removed. */
   readonly peak: number;
   readonly after: number;
-  /** What Azure allows and what all instances of the subscription use of it, where it was asked. */
+  /** Azure's limit, and the usage of all instances of the subscription, if they were queried. */
   readonly limit?: number;
   readonly used?: number;
 }
@@ -33,17 +33,17 @@ export interface QuotaShare {
 export interface ChangeReport {
   readonly before: Bill;
   readonly after: Bill;
-  /** Nodes of before that are gone in the end, and those that have come. */
+  /** Nodes removed in the end, and nodes added. */
   readonly removed: readonly string[];
   readonly added: readonly (Alternative & { readonly nodePool: string })[];
-  /** Nodes that do not match their pool any more. */
+  /** Nodes that no longer match their pool. */
   readonly drifting: readonly { readonly node: string; readonly nodeClaim: string; readonly reason: string }[];
   readonly steps: readonly ChangeStep[];
   readonly quotas: readonly QuotaShare[];
   readonly evictions: number;
-  /** Pods without a place in the end, and drifted nodes that stay. */
+  /** Pods without a place in the end, and drifted nodes that remain. */
   readonly unplaced: readonly { readonly pod: string; readonly reason: string }[];
   readonly held: readonly { readonly node: string; readonly sentence: string }[];
-  /** Whether everything was said: a rollout that takes too many steps is cut. */
+  /** False when a rollout with too many steps was cut off. */
   readonly complete: boolean;
 }

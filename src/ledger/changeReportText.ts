@@ -3,7 +3,7 @@ import { countText, groupedText } from './countText.ts';
 
 const NAMED = 5;
 
-/** A change as Markdown, ready for a pull request. */
+/** A change as Markdown for a pull request. */
 export function changeReportText(report: ChangeReport): string {
   const { before, after, drifting, steps, quotas, evictions, unplaced, held, complete } = report;
   const lines = [
@@ -72,7 +72,7 @@ function quotaLines(quotas: readonly QuotaShare[]): readonly string[] {
   ];
 }
 
-/** How many vCPUs the quota would have to be larger. */
+/** By how many vCPUs the quota is too small. */
 function missingOf({ before, peak, used = 0, limit }: QuotaShare): number {
   return limit === undefined || peak <= before ? 0 : Math.max(0, used - before + peak - limit);
 }

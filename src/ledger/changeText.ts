@@ -40,7 +40,7 @@ export function changeText(change: SmallestChange): string {
   }
 }
 
-/** The same for a pod that nothing owns, or a Job: their spec cannot change any more. */
+/** The same for a pod without an owner, or a Job: their spec cannot be changed. */
 export function remadeText({ kind, name }: ObjectName, change: string): string {
   const what = kind === 'Pod' ? 'the pod' : `${kind.toLowerCase()}/${name}`;
   return `delete ${what} and make it again: ${change}`;

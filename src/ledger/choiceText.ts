@@ -22,7 +22,7 @@ const STAGES: Readonly<Partial<Record<CandidateStage, string>>> = {
   replacement: 'may not replace what goes (price, capacity type or a launch that failed lately)',
 };
 
-/** How many instance types were left, and where the others were lost. */
+/** How many instance types remained, and which stages removed the others. */
 export function candidatesText({ offered, removed }: CandidateCounts): string {
   const lost = removed.map(({ stage, count }) => `${count} ${STAGES[stage] ?? stage}`);
   return `Of ${countText(offered, 'instance type')} of the pool ${lost.length === 0 ? 'all would do' : lost.join(', ')}`;

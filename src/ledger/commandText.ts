@@ -1,6 +1,6 @@
 import { decisionOf, type Command } from '../disruption/command.ts';
 
-/** From the view of one of its nodes, as Karpenter writes it. */
+/** From the perspective of one of its nodes, as Karpenter writes it. */
 export function commandText(command: Command, node: string): string {
   const { candidates, replacements } = command;
   if (candidates.length > 1)
@@ -9,7 +9,7 @@ export function commandText(command: Command, node: string): string {
   return `${decisionOf(command)}: [${node}]${replacements.length > 0 ? ` -> [${instead}]` : ''}`;
 }
 
-/** Why a command was taken back. */
+/** Why a command was reverted. */
 export type CommandFailure =
   | { readonly kind: 'replacement-deleted'; readonly claim: string }
   | { readonly kind: 'timeout'; readonly problem?: string };

@@ -3,7 +3,7 @@ import type { Taint } from 'kubernetes-types/core/v1.js';
 import { Reasons } from '../api/conditionTypes.ts';
 import { formatTaint } from '../pods/taints.ts';
 
-/** Why a condition of one of our kinds does not hold, as far as we decide it. */
+/** Why a condition of one of our kinds is not true, for conditions that this program sets. */
 export type ConditionCause =
   | NodeClassCause
   | {
@@ -35,7 +35,7 @@ export type ConditionCause =
 /** Of an AKSNodeClass. */
 type NodeClassCause =
   | { readonly kind: 'fipsImagesMissing' | 'networkManaged' | 'dnsCacheMissing' }
-  /** `version` where the class is pinned to one. */
+  /** `version`: the version to which the class is pinned. */
   | { readonly kind: 'imagesMissing'; readonly version: string | undefined }
   | { readonly kind: 'subnetInvalid' | 'subnetForeign' | 'subnetMissing'; readonly subnet: string }
   | { readonly kind: 'subnetUnknown' | 'clusterUnchecked'; readonly problem: string }
@@ -52,7 +52,7 @@ export interface ConditionText {
 
 const said = (reason: string, message: string): ConditionText => ({ reason, message });
 
-/** Reason and message of a condition. Those that Karpenter has are in its words: dashboards match them. */
+/** Reason and message of a condition. Texts that Karpenter has are identical, because dashboards match them. */
 export function conditionText(cause: ConditionCause): ConditionText {
   switch (cause.kind) {
     case 'nodeMissing':
@@ -155,7 +155,7 @@ export function conditionText(cause: ConditionCause): ConditionText {
   }
 }
 
-/** Of a class whose images are ready. */
+/** Message for a class whose images are ready. */
 export function imagesSince(versions: readonly string[], before: readonly string[], now: number): string {
   const since = `boots ${versions.join(', ')} since ${timestamp(now)}`;
   return before.length === 0 ? since : `${since}, before that ${before.join(', ')}`;

@@ -1,4 +1,4 @@
-/** What a cluster costs and where the money goes, as documented JSON. Dollars are US dollars. */
+/** Cost of a cluster and its breakdown, as documented JSON. Dollars are US dollars. */
 import type { SavingsBacklog } from '../disruption/backlog.ts';
 
 export interface CostRow {
@@ -16,15 +16,15 @@ export interface CostReport {
   readonly pods: number;
   readonly pricePerHour: number;
   readonly pricePerMonth: number;
-  /** Parts of the bill, from 0 to 1: of spot nodes, and of what no pod has asked for. */
+  /** Shares of the bill, from 0 to 1: of spot nodes, and of resources that no pod requests. */
   readonly spotShare: number;
   readonly idleShare: number;
-  /** What the pods cost at the least, and what lies between. */
+  /** Lower bound on the cost of the pods, and the gap to it. */
   readonly leastPricePerHour: number;
   readonly gapPerHour: number;
-  /** Nodes whose price is not known; they count as free. */
+  /** Number of nodes with unknown price; they count as free. */
   readonly unpricedNodes: number;
-  /** Most dollars first. Nodes by their pool; pods by their namespace, workload or label, with `idle` for the rest. */
+  /** Highest cost first. Nodes by pool; pods by namespace, workload or label, with `idle` for the rest. */
   readonly pools: readonly CostRow[];
   readonly namespaces: readonly CostRow[];
   readonly workloads: readonly CostRow[];

@@ -1,7 +1,7 @@
 import type { Alternative } from '../solver/problem.ts';
 import { countText } from './countText.ts';
 
-/** What a replay found. */
+/** Decisions found by a replay. */
 interface DecisionList {
   readonly time: string;
   readonly launches: readonly {

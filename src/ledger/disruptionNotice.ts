@@ -1,10 +1,10 @@
-/** What the loops that disrupt nodes tell the owners of Nodes, NodeClaims and NodePools. */
+/** Events of the disruption loops for Nodes, NodeClaims and NodePools. */
 import type { BalancedScore } from '../disruption/command.ts';
 import type { Kept } from '../disruption/kept.ts';
 
 /** A command as its events describe it. */
 interface CommandNotice {
-  /** From the view of one of its nodes. */
+  /** From the perspective of one of its nodes. */
   readonly command: string;
   readonly savingsPerHour: number;
 }

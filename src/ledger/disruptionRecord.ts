@@ -1,4 +1,4 @@
-/** Decisions about nodes that are there already, as plain data. */
+/** Decisions about existing nodes, as plain data. */
 import { podKey } from '../pods/podKey.ts';
 import { decisionOf, type Command, type CommandDecision, type Replacement } from '../disruption/command.ts';
 import type { SavingsBacklog } from '../disruption/backlog.ts';
@@ -6,10 +6,10 @@ import type { DriftProgress } from '../disruption/driftProgress.ts';
 import type { Kept } from '../disruption/kept.ts';
 import { podList, type PodList } from './podList.ts';
 
-/** A node that goes or comes. */
+/** A node removed or added. */
 interface NodeEntry {
   readonly nodePool: string;
-  /** Absent of a node that is still to be bought. */
+  /** Absent for a node that is not bought yet. */
   readonly node?: string;
   readonly nodeClaim?: string;
   readonly instanceType?: string;
@@ -18,24 +18,24 @@ interface NodeEntry {
   readonly pricePerHour?: number;
 }
 
-/** A command that was begun: nodes that go, and what comes in their place. */
+/** A started command: removed nodes and their replacements. */
 export interface DisruptionRecord {
   readonly kind: 'disruption';
   readonly command: string;
   readonly reason: string;
   readonly consolidationType: string;
   readonly decision: CommandDecision;
-  /** The first few of them, and how many there are. */
+  /** The first few, and the total number. */
   readonly nodes: readonly NodeEntry[];
   readonly nodeCount: number;
   readonly replacements: readonly NodeEntry[];
   readonly replacementCount: number;
   readonly savingsPerHour: number;
-  /** Pods that have to move. */
+  /** Pods that must move. */
   readonly pods: PodList;
 }
 
-/** What became of a command. */
+/** How a command ended. */
 export interface DisruptionEndRecord {
   readonly kind: 'disruption-end';
   readonly command: string;
@@ -45,19 +45,19 @@ export interface DisruptionEndRecord {
   readonly problem?: string;
 }
 
-/** A node that a pass looked at and left alone; written when the cause is new. */
+/** A node that a pass considered and kept; written when the cause is new. */
 export interface KeptRecord extends Kept {
   readonly kind: 'kept';
-  /** Since when a cause of this kind has kept the node: milliseconds since 1970. The ledger fills it in. */
+  /** Since when a cause of this kind has kept the node, in milliseconds since 1970. Set by the ledger. */
   readonly since?: number;
 }
 
-/** What could be saved, and what holds it; written when that changes. */
+/** Possible savings and their blockers; written on change. */
 export interface SavingsRecord extends SavingsBacklog {
   readonly kind: 'savings';
 }
 
-/** How far the replacement of drifted nodes of a pool has come. */
+/** Progress of replacing drifted nodes of a pool. */
 export interface DriftRecord extends DriftProgress {
   readonly kind: 'drift';
 }

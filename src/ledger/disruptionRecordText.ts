@@ -8,7 +8,7 @@ import type {
 } from './disruptionRecord.ts';
 import { keptText } from './keptText.ts';
 
-/** A decision about nodes that are there already, in one line. */
+/** A decision about existing nodes in one line. */
 export function disruptionRecordText(
   record: DisruptionRecord | DisruptionEndRecord | KeptRecord | SavingsRecord | DriftRecord,
 ): string {

@@ -1,6 +1,6 @@
 import type { NodeFacts } from './nodeFacts.ts';
 
-/** What `explain` answers, as documented JSON. */
+/** Answer of `explain`, as documented JSON. */
 export interface ObjectName {
   readonly apiVersion: string;
   readonly kind: string;
@@ -9,8 +9,8 @@ export interface ObjectName {
 }
 
 /**
- * A change of one object: what `kubectl patch --type merge` makes. A pod that nothing owns cannot change, and a Job's template
- * neither: they are deleted and created again, `patch` being the whole object (of `delete`: empty).
+ * A change of one object, as in `kubectl patch --type merge`. A pod without an owner, and the template of a Job, cannot
+ * be changed: such an object is deleted and created again, and `patch` is the whole object (for `delete`: empty).
  */
 export interface Patch {
   readonly target: ObjectName;
@@ -18,7 +18,7 @@ export interface Patch {
   readonly patch: Readonly<Record<string, unknown>>;
 }
 
-/** One way to another outcome, verified by planning with it. All its patches belong together. */
+/** One way to change the outcome, verified by planning with it. All its patches belong together. */
 export interface ExplainedFix {
   readonly sentence: string;
   readonly patches: readonly Patch[];
@@ -26,20 +26,20 @@ export interface ExplainedFix {
 
 export interface Explanation {
   readonly object: ObjectName;
-  /** The one constraint that decides, in words. */
+  /** The deciding constraint, as a sentence. */
   readonly sentence: string;
   /** The same as a stable name: `taints`, `requirements`, `resources`, `limits`, … */
   readonly constraint: string;
   readonly evidence: readonly string[];
-  /** Best first. Empty when nothing needs to change, or when no change was found that helps. */
+  /** Best first. Empty when nothing needs to change or no effective change was found. */
   readonly fixes: readonly ExplainedFix[];
-  /** Of a node or NodeClaim: what it is and what it costs. */
+  /** For a node or NodeClaim: facts and cost. */
   readonly node?: NodeFacts;
-  /** Of a NodePool. */
+  /** For a NodePool. */
   readonly nodePool?: PoolFacts;
 }
 
-/** What a NodePool costs, and what holds its savings. */
+/** Cost of a NodePool, and what blocks its savings. */
 export interface PoolFacts {
   readonly nodes: number;
   readonly pricePerHour: number;

@@ -1,6 +1,6 @@
 import type { ExplainedFix, Explanation, Patch } from './explanation.ts';
 
-/** An explanation for people: the sentence, the evidence, and each fix with the command that makes it. */
+/** An explanation as text: the sentence, the evidence, and each fix with its command. */
 export function explanationText({ object, sentence, evidence, fixes }: Explanation): string {
   const lines = [
     `${object.kind} ${object.namespace === undefined ? '' : `${object.namespace}/`}${object.name}: ${sentence}`,
@@ -28,7 +28,7 @@ export function unexplainedText(why: Unexplained): string {
   }
 }
 
-/** The fix in words, and the commands that make it. */
+/** The fix as text, with its commands. */
 export function fixLines({ sentence, patches }: ExplainedFix, title: string): readonly string[] {
   return [`${title}: ${sentence}`, ...patches.map((patch) => `  ${commandText(patch)}`)];
 }

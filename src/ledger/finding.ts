@@ -1,10 +1,10 @@
-/** A trap that `doctor` found, as plain data. */
+/** A problem found by `doctor`, as plain data. */
 import type { ExplainedFix, ObjectName } from './explanation.ts';
 import type { Unready } from './poolStateText.ts';
 
 export type Severity = 'error' | 'warning' | 'info';
 
-/** What is wrong, by check. Objects go by `namespace/name`. */
+/** The problem, by check. Objects by `namespace/name`. */
 export type Trap =
   | ({ readonly check: 'pool-not-ready' } & Unready)
   | { readonly check: 'pool-refuses-all'; readonly stage: string; readonly sentence: string }
@@ -51,6 +51,6 @@ export interface Finding {
   readonly severity: Severity;
   readonly object: ObjectName;
   readonly sentence: string;
-  /** Best first; as `explain` has them. */
+  /** Best first; in the form of `explain`. */
   readonly fixes: readonly ExplainedFix[];
 }

@@ -1,16 +1,16 @@
-/** How a cluster is, in a sentence. */
+/** State of a cluster in one sentence. */
 import { countText } from './countText.ts';
 
 export interface HealthFacts {
-  /** Whether a controller acts, or none is expected to. */
+  /** Whether a controller is active, or none is expected. */
   readonly running: boolean;
   readonly pending: number;
-  /** Of the pending pods: those that no plan has a place for. */
+  /** Pending pods without a place in any plan. */
   readonly stuck: number;
   readonly joining: number;
   readonly leaving: number;
   readonly lost: number;
-  /** Launches that failed lately. */
+  /** Recent failed launches. */
   readonly failures: number;
   readonly heldPerHour: number;
 }
@@ -26,7 +26,7 @@ export function healthOf(facts: HealthFacts): Health {
   return { ...facts, mood: isBad ? 'bad' : isBusy ? 'busy' : 'good' };
 }
 
-/** Dollars per hour below which savings are not worth a word. */
+/** Smaller savings, in dollars per hour, are not mentioned. */
 const WORTH_A_WORD = 0.01;
 
 export function healthText({ running, pending, stuck, joining, leaving, lost, failures, heldPerHour }: Health): string {

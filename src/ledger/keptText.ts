@@ -1,4 +1,4 @@
-/** Why a node stays, in words. Karpenter's, where it has any: they end up in events. */
+/** Why a node is kept. Uses Karpenter's texts where they exist, because they appear in events. */
 import { Annotations, Labels } from '../api/labels.ts';
 import type { Kept, OutcomeCause } from '../disruption/kept.ts';
 import { timestamp } from '../units/timestamp.ts';
@@ -72,7 +72,7 @@ export function keptText({ cause, nodePool = '', node = '' }: Omit<Kept, 'nodeCl
   }
 }
 
-/** What came of looking into the removal of a node. */
+/** Result of considering the removal of a node. */
 function outcomeText(cause: OutcomeCause): string {
   switch (cause.kind) {
     case 'budget':

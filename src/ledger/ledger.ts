@@ -1,31 +1,31 @@
 import type { KeptRecord } from './disruptionRecord.ts';
 import { SCHEMA_VERSION, type DecisionRecord } from './record.ts';
 
-/** A record with its place in the ledger. `time` is milliseconds since 1970. */
+/** A record with its sequence number. `time` is in milliseconds since 1970. */
 export type LedgerEntry = DecisionRecord & { readonly sequence: number; readonly time: number };
 
 export interface LedgerDump {
   readonly schemaVersion: number;
-  /** Entries that made room for newer ones. */
+  /** Number of entries overwritten by newer ones. */
   readonly dropped: number;
   /** Oldest first. */
   readonly entries: readonly LedgerEntry[];
 }
 
 const DEFAULT_LIMIT = 2_000;
-/** Nodes of which it is remembered since when they are kept. */
+/** Limit on nodes with a remembered start of being kept. */
 const MOST_KEPT = 10_000;
 
 /**
- * The latest decisions in memory, a bounded ring: the newest entry takes the place of the oldest. Loops write to it;
- * events, logs, the live picture and `explain` read from it.
+ * The latest decisions in memory, as a ring buffer. Loops write to it; events, logs, the live view and `explain` read
+ * from it.
  */
 export class Ledger {
   private readonly now: () => number;
   private readonly limit: number;
   private readonly ring: LedgerEntry[] = [];
   private written = 0;
-  /** The number of the first entry that was ever here. */
+  /** Sequence number of the first entry ever. */
   private first = 0;
   private readonly kept = new Map<string, { readonly cause: string; readonly since: number }>();
   private readonly listeners = new Set<(entry: LedgerEntry) => void>();
@@ -49,11 +49,11 @@ export class Ledger {
     return this.written;
   }
 
-  /** Takes over what an earlier process wrote, oldest first; for a ledger that is still empty. */
+  /** Loads what an earlier process wrote, oldest first; only for an empty ledger. */
   restore(entries: readonly LedgerEntry[]): void {
     const latest = entries.slice(-this.limit);
     this.first = this.written = latest[0]?.sequence ?? 0;
-    // Numbers may have gaps, where lines were lost; here they follow one another.
+    // Numbers may have gaps where lines were lost; renumber them consecutively.
     for (const entry of latest) {
       if (entry.kind === 'kept') this.keptSince(entry, entry.since ?? entry.time);
       this.put({ ...entry, sequence: this.written });
@@ -69,7 +69,7 @@ export class Ledger {
   private keptSince({ nodeClaim = '', cause }: KeptRecord, time: number): number {
     const known = this.kept.get(nodeClaim);
     const since = known?.cause === cause.kind ? known.since : time;
-    // The one that was told last comes last, so that the first is the one to forget.
+    // Move to the end, so that the first entry is the one to remove.
     this.kept.delete(nodeClaim);
     this.kept.set(nodeClaim, { cause: cause.kind, since });
     const [oldest] = this.kept.keys();
@@ -77,7 +77,7 @@ export class Ledger {
     return since;
   }
 
-  /** Calls back for every entry from now on; the result ends it. */
+  /** Calls back for every new entry; the result unsubscribes. */
   subscribe(listener: (entry: LedgerEntry) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -87,7 +87,7 @@ export class Ledger {
     return Math.min(this.limit, this.written - this.first);
   }
 
-  /** Oldest first. `since` leaves out entries before that sequence number. */
+  /** Oldest first. Entries before sequence number `since` are left out. */
   entries(since = 0): LedgerEntry[] {
     const first = Math.max(since, this.written - this.held);
     return Array.from(
@@ -96,7 +96,7 @@ export class Ledger {
     ).filter((entry) => entry !== undefined);
   }
 
-  /** Newest first: what was decided about a pod, as far as the entries name it. */
+  /** Decisions about a pod, newest first, if the entries name it. */
   aboutPod(key: string): LedgerEntry[] {
     return this.entries()
       .filter((entry) => 'pods' in entry && typeof entry.pods === 'object' && entry.pods.names.includes(key))

@@ -2,13 +2,13 @@
 import type { LedgerEntry } from './ledger.ts';
 import { SCHEMA_VERSION } from './record.ts';
 
-/** What may stand in messages of clouds and must not be kept: tokens, keys, signatures, passwords. */
+/** Secrets that messages of clouds may contain and that must not be stored: tokens, keys, signatures, passwords. */
 const SECRETS: readonly RegExp[] = [
   /\b(bearer\s+)[\w.~+/=-]{8,}/gi,
   /\b(eyJ)[\w-]{8,}\.[\w-]+\.[\w-]*/g,
   /\b((?:sig|sv|se|code|token|access_token|refresh_token|client_secret|password|passwd|pwd|secret|accountkey|sharedaccesskey|apikey|api-key)["']?\s*[=:]\s*["']?)[^\s"'&;,]{3,}/gi,
   /(-----BEGIN [A-Z ]*PRIVATE KEY-----)[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
-  /** Bootstrap tokens of Kubernetes. */
+  /** Kubernetes bootstrap tokens. */
   /\b([a-z0-9]{6})\.[a-z0-9]{16}\b/g,
 ];
 
@@ -22,7 +22,7 @@ export function formatLedgerLine(entry: LedgerEntry): string {
   );
 }
 
-/** Undefined for a line that is torn, or of a schema that this version does not read. */
+/** Undefined for an incomplete line, or one with an unknown schema. */
 export function parseLedgerLine(line: string): LedgerEntry | undefined {
   let read: unknown;
   try {

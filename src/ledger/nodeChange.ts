@@ -1,15 +1,15 @@
-/** A change that lets a kept node go, as plain data. */
+/** A change that allows a kept node to be removed, as plain data. */
 import type { DisruptionReason } from '../api/kinds/nodePool.ts';
 
 export type NodeChange =
   | { readonly kind: 'unprotect-node'; readonly node: string }
   | { readonly kind: 'unprotect-pods'; readonly pods: readonly string[] }
-  /** The PodDisruptionBudget lets this many pods be down at once. */
+  /** Set the number of pods that the PodDisruptionBudget allows to be down. */
   | { readonly kind: 'pod-budget'; readonly budget: string; readonly maxUnavailable: number }
   | { readonly kind: 'pod-budget-least'; readonly budget: string; readonly minAvailable: number }
-  /** The PodDisruptionBudget lets pods go that are not ready. */
+  /** Let the PodDisruptionBudget allow eviction of pods that are not ready. */
   | { readonly kind: 'pod-budget-unhealthy'; readonly budget: string }
-  /** The PodDisruptionBudget selects nothing any more. */
+  /** Change the PodDisruptionBudget so that it selects nothing. */
   | { readonly kind: 'pod-budget-selector'; readonly budget: string; readonly instead: string }
   | { readonly kind: 'pool-label'; readonly node: string; readonly pool: string }
   | { readonly kind: 'node-label'; readonly node: string; readonly key: string; readonly value: string }
@@ -20,15 +20,15 @@ export type NodeChange =
   | { readonly kind: 'min-values'; readonly pool: string; readonly key: string; readonly to: number }
   | { readonly kind: 'node-limit'; readonly pool: string; readonly to: number }
   | { readonly kind: 'drop-requirement'; readonly pool: string; readonly key: string }
-  /** Workloads with as many replicas as they have elsewhere. */
+  /** Scale workloads down to the replicas that they have elsewhere. */
   | {
       readonly kind: 'scale-down';
       readonly owners: readonly { readonly name: string; readonly replicas: number }[];
     }
-  /** Nothing else is to come to the node. */
+  /** Keep new pods off the node. */
   | { readonly kind: 'cordon'; readonly node: string }
   | { readonly kind: 'suspend'; readonly jobs: readonly string[] }
-  /** Pods that nothing owns can only be deleted. */
+  /** Delete pods without an owner, which cannot be changed. */
   | { readonly kind: 'delete-pods'; readonly pods: readonly string[] }
   | { readonly kind: 'delete-claim'; readonly nodeClaim: string }
   | { readonly kind: 'feature-gate'; readonly gate: string };

@@ -1,4 +1,4 @@
-/** What is known of a node: why it was bought, what it costs, what its pods would need today. Plain data. */
+/** Facts about a node: why it was bought, what it costs, what its pods would need today. Plain data. */
 import type { PlannedOffering } from '../cloud/plannedOfferings.ts';
 import type { Alternative } from '../solver/problem.ts';
 import type { NodeChoice } from '../solver/reasons.ts';
@@ -9,21 +9,21 @@ export interface NodeFacts {
   readonly instanceType?: string;
   readonly zone?: string;
   readonly capacityType?: string;
-  /** US dollars; absent where the price is not known. */
+  /** US dollars; absent when the price is unknown. */
   readonly pricePerHour?: number;
   readonly pricePerMonth?: number;
   /** RFC 3339. */
   readonly boughtAt?: string;
-  /** Claims that it took the place of. */
+  /** Claims that it replaced. */
   readonly replaces: readonly string[];
-  /** Pods that it was bought for; 0 where that is not known. */
+  /** Number of pods for which it was bought; 0 when unknown. */
   readonly boughtForPods: number;
-  /** What the plan wanted, best first, with the prices of today. */
+  /** Planned offerings, best first, with today's prices. */
   readonly offerings: readonly (PlannedOffering & { readonly pricePerHour?: number })[];
   readonly pods: number;
   /** Quantity text by resource. */
   readonly requested: Readonly<Record<string, string>>;
   readonly allocatable: Readonly<Record<string, string>>;
-  /** What would be bought today for the pods on it, if there were no other node. */
+  /** What would be bought today for its pods if there were no other node. */
   readonly today?: { readonly nodes: readonly Alternative[]; readonly choice?: NodeChoice };
 }

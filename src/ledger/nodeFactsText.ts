@@ -5,7 +5,7 @@ import type { NodeFacts } from './nodeFacts.ts';
 
 const NAMED = 4;
 
-/** The facts as lines of evidence: what was bought and why, what it costs, what its pods would need today. */
+/** The facts as lines: what was bought and why, what it costs, what its pods would need today. */
 export function nodeFactsLines(facts: NodeFacts): readonly string[] {
   return [boughtText(facts), ...ladderText(facts), costText(facts), usageText(facts), ...todayText(facts)];
 }
@@ -20,7 +20,7 @@ function boughtText({ nodePool, boughtAt, replaces, boughtForPods }: NodeFacts):
   return `bought${boughtAt === undefined ? '' : ` at ${boughtAt}`} from NodePool "${nodePool ?? ''}"${forWhat}`;
 }
 
-/** Why this instance type and zone: the plan's order, cheapest first. */
+/** Why this instance type and zone: the offerings in the plan's order, cheapest first. */
 function ladderText({ offerings, instanceType, zone, capacityType }: NodeFacts): readonly string[] {
   if (offerings.length === 0) return [];
   const wanted = offerings.slice(0, NAMED).map((each) => {
@@ -35,7 +35,7 @@ function ladderText({ offerings, instanceType, zone, capacityType }: NodeFacts):
   return [`the plan wanted, best first: ${wanted.join('; ')}; ${got}`];
 }
 
-/** Azure calls a node that is in no zone one of zone 0. */
+/** In Azure, a node without a zone is in zone 0. */
 const placeText = ({ instanceType, zone }: { readonly instanceType: string; readonly zone: string }): string =>
   `${instanceType} ${zone === '0' ? 'in no zone' : `in ${zone}`}`;
 

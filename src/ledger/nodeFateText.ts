@@ -2,7 +2,7 @@ import type { Kept } from '../disruption/kept.ts';
 import type { Alternative } from '../solver/problem.ts';
 import { keptText } from './keptText.ts';
 
-/** What becomes of a node in the next pass of disruption. */
+/** Outcome for a node in the next disruption pass. */
 export type NodeFate =
   | {
       readonly kind: 'goes';

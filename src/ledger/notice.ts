@@ -1,4 +1,4 @@
-/** What a loop tells the owner of an object in an event, as typed data; `noticeText.ts` has the words. */
+/** Content of an event for the owner of an object, as typed data; `noticeText.ts` renders it. */
 import type { Condition } from '../api/object.ts';
 import type { DisruptionShield } from '../pods/doNotDisrupt.ts';
 import type { UnplacedReason } from '../solver/reasons.ts';
@@ -13,12 +13,12 @@ export interface NoticeText {
   readonly message: string;
 }
 
-/** A resource of which a node has less than its NodeClaim promised. Quantity texts. */
+/** A resource of which a node has less than its NodeClaim promised. Values are quantity texts. */
 export interface ResourceShortfall {
   readonly resource: string;
   readonly expected: string;
   readonly found: string;
-  /** What was found as a share of what was expected. */
+  /** Found amount as a share of the expected amount. */
   readonly share: number;
 }
 
@@ -28,10 +28,10 @@ interface LaunchNotice {
   readonly problem: string;
 }
 
-/** A pod that is deleted because its node has to be gone at `deadline` (milliseconds since 1970). */
+/** Deletion of a pod because its node must be gone at `deadline` (milliseconds since 1970). */
 export interface ForcedDeletion {
   readonly deadline: number;
-  /** Seconds that the pod gets, and those that its spec asks for. */
+  /** Seconds granted to the pod, and seconds that its spec requests. */
   readonly granted: number;
   readonly asked: number;
 }
@@ -68,7 +68,7 @@ export type Notice =
   | { readonly kind: 'finalized'; readonly finalizer: string }
   | DisruptionNotice;
 
-/** The readings of do-not-disrupt that an owner should hear of. */
+/** Readings of do-not-disrupt that the pod's owner should know about. */
 type TemporaryShield = Extract<DisruptionShield, { readonly state: 'invalid' | 'elapsed' }> | ShieldUntil;
 interface ShieldUntil {
   readonly state: 'until';

@@ -1,4 +1,4 @@
-/** Notices in words. Types, reasons and most messages are Karpenter's, which dashboards and alerts match. */
+/** Renders notices. Types, reasons and most messages are Karpenter's, because dashboards and alerts match them. */
 import { Duration } from '../units/duration.ts';
 import { timestamp } from '../units/timestamp.ts';
 import { disruptionNoticeText } from './disruptionNoticeText.ts';
@@ -93,7 +93,7 @@ export function shortfallText({ resource, expected, found, share }: ResourceShor
   return `expected ${expected} of resource ${resource}, but found ${found} (${percent}% of expected)`;
 }
 
-/** Karpenter's words, then the API server's own, which name the budget. */
+/** Karpenter's message, then the API server's own, which names the budget. */
 function refusalText({ pod, because, problem }: Extract<Notice, { kind: 'eviction-refused' }>): string {
   const what = because === 'budget' ? 'evicting pod violates a PDB' : 'eviction does not support multiple PDBs';
   return `${what} (Pod=${pod}): ${problem}`;

@@ -1,4 +1,4 @@
-/** What a plan had to assume about its input, as plain data. Objects go by their titles in the input. */
+/** Assumptions of a plan about its input, as plain data. Objects are named by their titles in the input. */
 export type PlanNote =
   | { readonly kind: 'fixed-pool'; readonly pool: string }
   | { readonly kind: 'no-pool' }

@@ -1,4 +1,4 @@
-/** A plan's result in sentences. */
+/** Renders a plan's result. */
 import { gapText } from './choiceText.ts';
 import { countText, groupedText } from './countText.ts';
 
@@ -51,7 +51,7 @@ export function otherText({ instanceType, because, detail }: OtherType): string 
   return `not ${instanceType} (${because}): ${detail}`;
 }
 
-/** Stands above the parts of the gap. */
+/** Title of the parts of the gap. */
 export const GAP_TITLE = 'Above the lower bound:';
 
 export function gapPartText(cause: Parameters<typeof gapText>[0], pricePerHour: number): string {

@@ -1,4 +1,4 @@
-/** Pods by `podKey`. Only the first few are named: one decision may concern a hundred thousand. */
+/** Pods by `podKey`. Only the first few are named, because one decision may affect a hundred thousand. */
 export interface PodList {
   readonly count: number;
   readonly names: readonly string[];

@@ -2,7 +2,7 @@ import type { Alternative } from '../solver/problem.ts';
 import type { Amount } from '../solver/reasons.ts';
 import { amountText } from './amountText.ts';
 
-/** Where a pod stands that no constraint keeps from its place, or that no node is looked for. */
+/** State of a pod that no constraint blocks, or for which no node is provisioned. */
 export type PodState =
   /** The template of its owner has changed since it was made. */
   | { readonly kind: 'outdated'; readonly owner: string }

@@ -1,13 +1,13 @@
 import { countText, groupedText } from './countText.ts';
 import type { PoolFacts } from './explanation.ts';
 
-/** What the condition Ready says, where there is one. */
+/** Content of the condition Ready, if there is one. */
 export interface Unready {
   readonly reason: string | undefined;
   readonly message: string | undefined;
 }
 
-/** What there is to say of a NodePool beside what it refuses. */
+/** State of a NodePool, apart from what it refuses. */
 export type PoolState =
   | { readonly kind: 'deleting' }
   | ({ readonly kind: 'not-ready' } & Unready)
@@ -34,7 +34,7 @@ export function poolStateText(state: PoolState): string {
   }
 }
 
-/** Without a reason its condition is missing altogether. */
+/** Without a reason: the condition does not exist. */
 export function notReadyText({ reason = 'no condition Ready', message = '' }: Unready): string {
   return message === '' ? reason : `${reason}, ${message}`;
 }

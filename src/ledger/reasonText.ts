@@ -1,4 +1,4 @@
-/** Reasons in words. Events, logs, reports and pictures print these texts and build none of their own. */
+/** Renders reasons. Events, logs, reports and views print these texts and create none of their own. */
 import { Requirements } from '../constraints/requirements.ts';
 import type { RequirementItem } from '../constraints/requirement.ts';
 import { formatTaint } from '../pods/taints.ts';
@@ -18,7 +18,7 @@ import { amountText } from './amountText.ts';
 const FEATURES = { 'dynamic-resource-claims': 'dynamic resource claims' } as const;
 const SHOWN_TYPES = 3;
 
-/** One line per pool and one for the existing nodes; the reason in one line is these joined by "; ". */
+/** One line per pool and one for the existing nodes; the one-line form joins them with "; ". */
 export function reasonLines(reason: UnplacedReason): string[] {
   switch (reason.kind) {
     case 'unsupported':

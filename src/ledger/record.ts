@@ -1,4 +1,4 @@
-/** Decisions as plain data. A record can be written as JSON, kept, and read back by another version. */
+/** Decisions as plain data. A record can be stored as JSON and read by another version. */
 import type { Alternative } from '../solver/problem.ts';
 import type { NodeChoice, UnplacedReason } from '../solver/reasons.ts';
 import type {
@@ -11,7 +11,7 @@ import type {
 import type { PodObjection } from './objection.ts';
 import type { PodList } from './podList.ts';
 
-/** Rises when a record loses a field or a field changes its meaning; new fields and kinds do not raise it. */
+/** Incremented when a record loses a field or a field changes its meaning; not for new fields and kinds. */
 export const SCHEMA_VERSION = 1;
 
 /** One pass of the provisioner. */
@@ -23,7 +23,7 @@ export interface PlanRecord {
   readonly unplaced: number;
   readonly pricePerHour: number;
   readonly milliseconds: number;
-  /** Of the planned nodes: bought because the scheduler is not told the plan, and may fill the others its own way. */
+  /** Planned nodes bought as spares, because the scheduler gets no hints and may fill the others differently. */
   readonly spare?: { readonly nodes: number; readonly pricePerHour: number };
 }
 
@@ -34,11 +34,11 @@ export interface LaunchRecord {
   readonly nodePool: string;
   /** Quantity text by resource. */
   readonly requests: Readonly<Record<string, string>>;
-  /** The cheapest alternative, which is asked for first. */
+  /** The cheapest alternative, requested first. */
   readonly chosen: Alternative;
-  /** What else would do, in the order in which it is tried; the first few. */
+  /** Other suitable alternatives in the order of attempts; the first few. */
   readonly ladder?: readonly Alternative[];
-  /** Names of the instance types that would do, cheapest first; the first few. */
+  /** Names of suitable instance types, cheapest first; the first few. */
   readonly instanceTypes: readonly string[];
   readonly instanceTypeCount: number;
   readonly pods: PodList;
@@ -47,20 +47,20 @@ export interface LaunchRecord {
   readonly command?: string;
 }
 
-/** NodeClaims that a static NodePool lacked and that were created, or why none was. */
+/** NodeClaims created for a static NodePool, or why none was created. */
 export interface ReplicasRecord {
   readonly kind: 'replicas';
   readonly nodePool: string;
   readonly replicas: number;
-  /** Nodes before it that were not on their way out. */
+  /** Number of nodes before, without those being removed. */
   readonly nodes: number;
-  /** How many NodeClaims were created, and the names of the first few. */
+  /** Number of NodeClaims created, and the first few names. */
   readonly nodeClaims: PodList;
-  /** The pool's limit of nodes, where it holds back some. */
+  /** The pool's node limit, if it prevented some. */
   readonly limit?: string;
 }
 
-/** A NodeClaim that a loop deleted on its own, not by a disruption command. */
+/** A NodeClaim deleted by a loop other than disruption. */
 export interface RemovalRecord {
   readonly kind: 'removal';
   readonly nodeClaim: string;
@@ -68,44 +68,44 @@ export interface RemovalRecord {
   readonly node?: string;
   readonly reason:
     'expired' | 'unhealthy' | 'instance-gone' | 'surplus' | 'launch-timeout' | 'registration-timeout' | 'node-deleted';
-  /** Of an unhealthy node: the condition that it has had for too long. */
+  /** For an unhealthy node: the condition that lasted too long. */
   readonly condition?: string;
-  /** Pods that have to move. */
+  /** Pods that must move. */
   readonly pods: PodList;
 }
 
-/** An unhealthy node that is not replaced for now; written when that is new. */
+/** An unhealthy node that is not repaired for now; written when that is new. */
 export interface RepairHeldRecord {
   readonly kind: 'repair-held';
   readonly node: string;
   readonly nodeClaim: string;
   readonly nodePool?: string;
-  /** The condition that it has had for too long. */
+  /** The condition that has lasted too long. */
   readonly condition: string;
   readonly cause: 'too-many-unhealthy' | 'budget';
 }
 
-/** A launch that the cloud refused or could not complete. */
+/** A launch that the cloud rejected or could not complete. */
 interface LaunchFailureRecord {
   readonly kind: 'launch-failure';
   readonly nodeClaim: string;
   readonly nodePool?: string;
-  /** Why, as a stable name: `InsufficientCapacity`, `NodeClassNotReady`, `LaunchFailed`, … */
+  /** A stable name: `InsufficientCapacity`, `NodeClassNotReady`, `LaunchFailed`, … */
   readonly reason: string;
-  /** What the cloud said. */
+  /** The cloud's message. */
   readonly message: string;
 }
 
-/** What became of the instance of a NodeClaim. */
+/** Progress of a NodeClaim's instance. */
 export interface InstanceRecord {
   readonly kind: 'instance';
   readonly nodeClaim: string;
   readonly state: 'bought' | 'leaving' | 'gone';
-  /** What was bought; the price is absent where it is not known. */
+  /** The purchased offering; the price is absent when unknown. */
   readonly offering?: Omit<Alternative, 'pricePerHour'> & Partial<Pick<Alternative, 'pricePerHour'>>;
 }
 
-/** Pods that are expected on a node that exists or is on its way. */
+/** Pods expected on an existing or launching node. */
 export interface NominationRecord {
   readonly kind: 'nomination';
   readonly pods: PodList;
@@ -113,55 +113,58 @@ export interface NominationRecord {
   readonly node?: string;
 }
 
-/** Pods that found no place, all for the same reason. */
+/** Pods without a place, all for the same reason. */
 interface RefusalRecord {
   readonly kind: 'refusal';
   readonly pods: PodList;
   readonly reason: UnplacedReason;
 }
 
-/** A pod that was left out before any node was looked at. */
+/** A pod excluded before any node was considered. */
 interface ObjectionRecord {
   readonly kind: 'objection';
   readonly pods: PodList;
   readonly objection: PodObjection;
 }
 
-/** Pods that the scheduler was told a node for, and the node that it took. */
+/** Pods with a hint, and the node that the scheduler chose. */
 export interface HintRecord {
   readonly kind: 'hint';
   readonly pods: PodList;
-  /** The node that the plan had for them. */
+  /** The planned node. */
   readonly node: string;
-  /** The node that they run on. */
+  /** The node on which they run. */
   readonly took: string;
 }
 
-/** The images that a node class boots from now on, or would boot, and what that does to the nodes that run. */
+/** Images that a node class uses from now on, or would use, and the effect on its running nodes. */
 export interface ImagesRecord {
   readonly kind: 'images';
   readonly nodeClass: string;
-  /** From now on, when the maintenance window opens, or if the class were pinned to them. */
+  /** From now on; when the maintenance window opens; or if the class were pinned to them. */
   readonly when: 'now' | 'window' | 'pinned';
-  /** Versions, each once. */
+  /** Distinct versions. */
   readonly from: readonly string[];
   readonly to: readonly string[];
-  /** The version of a preview that Azure does not publish for the class. */
+  /** A previewed version that Azure does not publish for the class. */
   readonly missing?: string;
-  /** Whether the class names the version itself. */
+  /** Whether the class itself specifies the version. */
   readonly pinned: boolean;
-  /** How many of the class's NodeClaims run another image and drift. */
+  /** Number of the class's NodeClaims with another image, which therefore drift. */
   readonly drifting: number;
   readonly claims: number;
 }
 
-/** An edit by a user that changes what becomes of nodes. */
+/** A user's edit that affects nodes. */
 export interface EditRecord {
   readonly kind: 'edit';
   readonly object: { readonly kind: string; readonly namespace?: string; readonly name: string };
-  /** Paths of what was changed, the first few; none when the object was deleted. */
+  /** Paths of changed fields, the first few; empty when the object was deleted. */
   readonly fields: readonly string[];
-  /** The nodes drift, are kept, may go again, go with their pool, or other settings hold for them. */
+  /**
+   * Effect on the nodes: they drift, are kept, may be removed again, are removed with their pool, or other settings
+   * apply.
+   */
   readonly outcome: 'drift' | 'kept' | 'released' | 'deletion' | 'rules';
   readonly nodes: PodList;
 }

@@ -1,4 +1,4 @@
-/** What would end a trap that `doctor` found, as plain data. */
+/** How to end a problem found by `doctor`, as plain data. */
 export type Remedy =
   | { readonly kind: 'double-limit'; readonly resource: string }
   | { readonly kind: 'remove-budget'; readonly index: number }

@@ -1,4 +1,4 @@
-/** Columns as wide as their widest cell, two spaces apart. */
+/** Each column is as wide as its widest cell, with two spaces between columns. */
 export function tableLines(header: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
