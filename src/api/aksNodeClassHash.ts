@@ -1,12 +1,12 @@
-/** The hash by which nodes notice that their node class changed, as a decimal number. */
+/** The hash by which a change of a node class is detected, as a decimal number. */
 import type { AksNodeClass } from './kinds/aksNodeClass.ts';
 import { structureHash } from './structureHash.ts';
 import type { GoField, GoStruct, GoType } from './structureHash.ts';
 
-/** The way of hashing, stamped beside the hash: hashes of different versions are never compared. */
+/** Version of the hash algorithm, stored beside the hash: hashes of different versions are never compared. */
 export const AKS_NODE_CLASS_HASH_VERSION = 'v3';
 
-/** Most Go names are the JSON names with a capital; the others are given as `json=Go`. */
+/** Most Go names are the capitalized JSON names; exceptions are given as `json=Go`. */
 function fields(type: GoType, ...names: readonly string[]): GoField[] {
   return names.map((entry) => {
     const [json = entry, go] = entry.split('=');
@@ -86,7 +86,7 @@ const LINUX_OS: GoStruct = {
   ],
 };
 
-/** Tags are missing on purpose: they are changed on running instances. */
+/** Tags are omitted on purpose: they are updated on running instances. */
 const SPEC: GoStruct = {
   name: 'AKSNodeClassSpec',
   fields: [

@@ -1,8 +1,6 @@
 /**
- * Status conditions as a set with one root, kept in order; the root is recomputed at every change.
- *
- * A root is True when all its dependents are True at the object's current generation, False when one of them is False
- * at it, and Unknown otherwise.
+ * Status conditions as a sorted set with one root, which is recomputed on every change. A root is True when all its
+ * dependents are True at the object's current generation, False when one of them is False at it, and Unknown otherwise.
  */
 import { InvariantError } from '../errors/invariantError.ts';
 import { timestamp } from '../units/timestamp.ts';
@@ -48,10 +46,10 @@ interface WithConditions extends KubeObject {
   readonly status?: { readonly conditions?: readonly StoredCondition[] };
 }
 
-/** As the schemas have it, which promise less than `Condition`. */
+/** The schema's type, which guarantees less than `Condition`. */
 type StoredCondition = Omit<Condition, 'status'> & { readonly status: string };
 
-/** What is said about one condition. */
+/** New content of one condition. */
 interface Statement {
   readonly status: ConditionStatus;
   readonly reason: string;
@@ -59,8 +57,8 @@ interface Statement {
 }
 
 /**
- * Works on its own copy: read `conditions` when done and write them to the object's status. Missing root and
- * dependents are Unknown since the object's creation.
+ * Works on a copy: read `conditions` at the end and write them to the object's status. Missing root and dependents are
+ * Unknown since the object's creation.
  */
 export class ConditionSet {
   private readonly types: ConditionTypes;
@@ -84,7 +82,7 @@ export class ConditionSet {
     }
   }
 
-  /** In order: by last transition, the root at the end. */
+  /** Sorted by last transition, the root at the end. */
   get conditions(): Condition[] {
     return this.current.map((condition) => ({ ...condition }));
   }
@@ -101,7 +99,7 @@ export class ConditionSet {
     return types.every((type) => this.get(type)?.status === 'True');
   }
 
-  /** Each setter tells whether anything changed. */
+  /** Each setter returns whether anything changed. */
   setTrue(type: string, now: number, reason: string = type, message = ''): boolean {
     return this.set(type, { status: 'True', reason, message }, now);
   }
@@ -119,7 +117,7 @@ export class ConditionSet {
     return this.set(type, { status: 'Unknown', reason, message }, now);
   }
 
-  /** Says again what the condition says, about the object as it is now. */
+  /** Repeats the condition's content for the object's current generation. */
   refresh(type: string, now: number): boolean {
     const { status, reason = '', message = '' } = this.get(type) ?? {};
     return status !== undefined && this.set(type, { status, reason, message }, now);
@@ -148,7 +146,7 @@ export class ConditionSet {
     };
     if (previous !== undefined && sameCondition(previous, next)) return false;
     const others = this.current.filter((condition) => condition.type !== type);
-    // The other conditions of an object that goes away are no longer reconciled, so they are not called outdated.
+    // Other conditions of an object being deleted are no longer reconciled, so they are not marked outdated.
     const bumped = this.deleting ? others.map((each) => ({ ...each, observedGeneration: this.generation })) : others;
     this.current = this.sorted([...bumped, next]);
     if (type !== this.types.root) this.recomputeRoot(now);
@@ -189,7 +187,7 @@ export class ConditionSet {
   }
 }
 
-/** The condition of an object without completing the set: for objects that others look after. */
+/** The condition of an object without completing the set: for objects managed by others. */
 export function findCondition(object: WithConditions, type: string): Condition | undefined {
   const found = object.status?.conditions?.find((condition) => condition.type === type);
   return found === undefined ? undefined : { ...found, status: statusOf(found.status) };
@@ -203,7 +201,7 @@ function timeOf(condition: Condition): number {
   return Date.parse(condition.lastTransitionTime);
 }
 
-/** A missing reason or message is an empty one, as the API server drops empty strings of some kinds. */
+/** A missing reason or message equals an empty one, because the API server drops empty strings of some kinds. */
 function sameCondition(left: Condition, right: Condition): boolean {
   return (
     left.status === right.status &&

@@ -1,4 +1,4 @@
-/** The CRDs of all our kinds, ready to be sent to an API server or written as YAML. */
+/** The CRDs of all our kinds, as objects for an API server or for YAML output. */
 import type { Schema } from './schema/builder.ts';
 import type { KindDefinition, KindVersion } from './schema/kindDefinition.ts';
 import type { StructuralSchema } from './schema/structuralSchema.ts';
@@ -85,7 +85,7 @@ function requiredFields(fields: Readonly<Record<string, Schema<unknown, 'optiona
   return Object.keys(fields).filter((name) => fields[name]?.isRequired === true);
 }
 
-/** Our schema type is read-only and closed, the published one is neither; a deep copy is both. */
+/** Our schema type is read-only and closed, the published one is not; a deep copy converts it. */
 function asCrdSchema(schema: StructuralSchema): NonNullable<NonNullable<CrdVersion['schema']>['openAPIV3Schema']> {
   return structuredClone(schema) as NonNullable<NonNullable<CrdVersion['schema']>['openAPIV3Schema']>;
 }

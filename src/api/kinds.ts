@@ -1,6 +1,6 @@
 /**
- * Every kind that nodewright talks to the API server about: `Kinds`, to pass to `Kube`, and the types of the built-in
- * objects with the metadata that stored objects always have.
+ * All kinds used with the API server: `Kinds`, to pass to `Kube`, and the types of built-in objects with the metadata
+ * that stored objects always have.
  */
 import type { CustomResourceDefinition as RawCustomResourceDefinition } from 'kubernetes-types/apiextensions/v1.js';
 import type * as apps from 'kubernetes-types/apps/v1.js';

@@ -1,6 +1,6 @@
 /**
- * Every name that nodewright reads or writes on other objects (labels, annotations, finalizers, taints), and the rules
- * on which label keys users may set.
+ * All labels, annotations, finalizers and taints that nodewright reads or writes, and the rules for label keys that
+ * users may set.
  */
 
 export const Groups = {
@@ -95,30 +95,32 @@ export const Annotations = {
   aksNodeClassHashVersion: 'karpenter.azure.com/aksnodeclass-hash-version',
   inPlaceUpdateHash: 'karpenter.azure.com/in-place-update-hash',
   aksMachineResourceId: 'karpenter.azure.com/aks-machine-resource-id',
-  /** Ours, on NodeClaims: what the plan wants to buy, best first. */
+  /** Ours, on NodeClaims: the planned offerings, best first. */
   plannedOfferings: 'nodewright.dev/planned-offerings',
-  /** Ours, on NodeClaims: which kinds of pods the node is for, and how many of each. */
+  /** Ours, on NodeClaims: the kinds of pods for which the node was bought, and how many of each. */
   plannedPods: 'nodewright.dev/planned-pods',
-  /** Ours, on NodePools: in how many zones drifted nodes may be replaced at once; one without it. */
+  /** Ours, on NodePools: number of zones in which drifted nodes may be replaced at once; default one. */
   driftZonesAtOnce: 'nodewright.dev/drift-zones-at-once',
-  /** Ours, on NodeClaims that take the place of others: the names of those, and the command that they are part of. */
+  /** Ours, on replacement NodeClaims: the names of the replaced ones, and their command. */
   replaces: 'nodewright.dev/replaces',
   disruptionCommand: 'nodewright.dev/disruption-command',
   /** Ours, on NodePools and NodeClaims: `"false"` makes expiry and repair wait for budgets and replacements. */
   forcefulExpiration: 'nodewright.dev/forceful-expiration',
-  /** Ours, on AKSNodeClasses: the version of the node image that new nodes boot, whatever is newest. */
+  /** Ours, on AKSNodeClasses: pins the node image version of new nodes. */
   imageVersion: 'nodewright.dev/image-version',
-  /** Ours, on AKSNodeClasses: a version of the node image; the ledger says what pinning the class to it would do. */
+  /**
+   * Ours, on AKSNodeClasses: a node image version to preview; the ledger says what pinning the class to it would do.
+   */
   previewImageVersion: 'nodewright.dev/preview-image-version',
-  /** Ours, on KWOKNodeClasses: Nodes join up to this much later than the class says, each after a time of its own. */
+  /** Ours, on KWOKNodeClasses: maximum random delay, added to the class's own, before a Node joins. */
   registrationJitter: 'nodewright.dev/registration-jitter',
 } as const;
 
-/** Names under which we write fields that others write too. */
+/** Our field managers for fields that others write too. */
 export const FieldManagers = { placementHints: 'nodewright-placement-hints' } as const;
 
 export const Finalizers = {
-  /** On NodeClaims and Nodes alike. */
+  /** On both NodeClaims and Nodes. */
   termination: 'karpenter.sh/termination',
   nodeClassTermination: 'karpenter.azure.com/termination',
 } as const;
@@ -144,7 +146,7 @@ export const Taints = {
   unregistered: { key: 'karpenter.sh/unregistered', effect: 'NoExecute' },
 } as const satisfies Record<string, TaintName>;
 
-/** Taints that a joining node loses by itself; matched by key and effect only. */
+/** Taints removed automatically while a node joins; matched by key and effect only. */
 export const KNOWN_EPHEMERAL_TAINTS: readonly TaintName[] = [
   { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' },
   { key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' },
@@ -153,12 +155,12 @@ export const KNOWN_EPHEMERAL_TAINTS: readonly TaintName[] = [
   Taints.unregistered,
 ];
 
-/** Any taint whose key starts so is ephemeral too. */
+/** Any taint whose key starts with this is ephemeral too. */
 export const EPHEMERAL_TAINT_PREFIX = 'readiness.k8s.io/';
 
 export const WELL_KNOWN_RESOURCES: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage', 'pods']);
 
-/** Keys that instance types describe; pods may ask for them although their NodePool is silent. */
+/** Labels of instance types; pods may select on them even if their NodePool does not mention them. */
 export const WELL_KNOWN_LABELS: ReadonlySet<string> = new Set([
   Labels.nodePool,
   Labels.zone,
@@ -192,12 +194,12 @@ export const WELL_KNOWN_LABELS: ReadonlySet<string> = new Set([
   Labels.aksFipsEnabled,
 ]);
 
-/** Users may set no key in these domains or below them, except the well-known ones. */
+/** Users may not set keys in these domains or their subdomains, except the well-known ones. */
 const RESTRICTED_LABEL_DOMAINS: readonly string[] = [Groups.azure, Groups.karpenter];
 
 const RESTRICTED_LABELS: ReadonlySet<string> = new Set([Labels.hostname]);
 
-/** Old or driver-specific names of the same fact. */
+/** Old or driver-specific names of the same label. */
 const NORMALIZED_LABELS: ReadonlyMap<string, string> = new Map<string, string>([
   ['failure-domain.beta.kubernetes.io/zone', Labels.zone],
   ['failure-domain.beta.kubernetes.io/region', Labels.region],
@@ -207,14 +209,14 @@ const NORMALIZED_LABELS: ReadonlyMap<string, string> = new Map<string, string>([
   [Labels.diskZone, Labels.zone],
 ]);
 
-/** By normalised key: the disk driver says `""` where an instance outside any zone says `"0"`. */
+/** By normalized key: the disk driver uses `""` where an instance without a zone has `"0"`. */
 export const NORMALIZED_LABEL_VALUES: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map([
   [Labels.zone, new Map([['', '0']])],
 ]);
 
 const BOOLEAN_VALUES: ReadonlySet<string> = new Set(['true', 'false']);
 
-/** Keys whose values form a closed set on Azure; `reserved` capacity does not exist there. */
+/** Keys with a closed set of values on Azure, where `reserved` capacity does not exist. */
 export const KNOWN_LABEL_VALUES: ReadonlyMap<string, ReadonlySet<string>> = new Map<string, ReadonlySet<string>>([
   [Labels.capacityType, new Set([CapacityTypes.onDemand, CapacityTypes.spot])],
   [Labels.skuAcceleratedNetworking, BOOLEAN_VALUES],
@@ -233,7 +235,7 @@ export function normalizeLabelKey(key: string): string {
   return NORMALIZED_LABELS.get(key) ?? key;
 }
 
-/** True for keys that users must not set because nodewright itself depends on them. */
+/** True for keys that users must not set because nodewright uses them. */
 export function isRestrictedLabel(key: string): boolean {
   if (WELL_KNOWN_LABELS.has(key)) return false;
   const slash = key.indexOf('/');
@@ -244,7 +246,7 @@ export function isRestrictedLabel(key: string): boolean {
   );
 }
 
-/** The label that names a node's node class; its presence is what marks a Node as ours. */
+/** The label with a node's node class; it also marks a Node as managed. */
 export function nodeClassLabelKey(group: string, kind: string): string {
   return `${group}/${kind.toLowerCase()}`;
 }

@@ -1,4 +1,4 @@
-/** Kubernetes' rules for names of labels and taints. Each function returns what is wrong with a text, if anything. */
+/** Kubernetes' naming rules for labels and taints. Each function returns the problems of a text. */
 
 const NAME = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const DOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

@@ -1,4 +1,4 @@
-/** What the schema cannot check about a NodeOverlay. Each error has the path of its field. */
+/** Validation of a NodeOverlay beyond its schema. Each error has the path of its field. */
 import { WELL_KNOWN_RESOURCES } from './labels.ts';
 import type { NodeOverlay } from './kinds/nodeOverlay.ts';
 import { validateRequirement } from './requirementValidation.ts';

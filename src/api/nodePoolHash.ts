@@ -1,9 +1,9 @@
-/** The hash by which nodes notice that their pool's template changed, as a decimal number. */
+/** The hash by which a change of a pool's template is detected, as a decimal number. */
 import type { NodePool } from './kinds/nodePool.ts';
 import { structureHash } from './structureHash.ts';
 import type { GoStruct } from './structureHash.ts';
 
-/** The way of hashing, stamped beside the hash: hashes of different versions are never compared. */
+/** Version of the hash algorithm, stored beside the hash: hashes of different versions are never compared. */
 export const NODE_POOL_HASH_VERSION = 'v3';
 
 const TAINT: GoStruct = {
@@ -25,7 +25,7 @@ const CLASS_REFERENCE: GoStruct = {
   ],
 };
 
-/** Requirements are missing on purpose: nodes are compared with them one by one instead. */
+/** Requirements are omitted on purpose: nodes are compared with them one by one instead. */
 const TEMPLATE: GoStruct = {
   name: 'NodeClaimTemplate',
   fields: [

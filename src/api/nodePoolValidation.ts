@@ -1,4 +1,4 @@
-/** What the schema cannot check about a NodePool. Each error has the path of its field. */
+/** Validation of a NodePool beyond its schema. Each error has the path of its field. */
 import { Schedule } from '../units/schedule.ts';
 import { UnitError } from '../units/unitError.ts';
 import { isRestrictedLabel, Labels } from './labels.ts';
@@ -48,7 +48,7 @@ function labelErrors(labels: Readonly<Record<string, string>>): FieldError[] {
 
 const EFFECTS: ReadonlySet<string> = new Set(['NoSchedule', 'PreferNoSchedule', 'NoExecute', '']);
 
-/** A node can have a key with an effect only once, whichever list it comes from. */
+/** A node can have a key and effect only once, whichever list it comes from. */
 function taintErrors(taints: readonly Taint[], startupTaints: readonly Taint[]): FieldError[] {
   const seen = new Set<string>();
   const check = (list: readonly Taint[], name: string): FieldError[] =>
@@ -69,7 +69,7 @@ function taintErrors(taints: readonly Taint[], startupTaints: readonly Taint[]):
   return [...check(taints, 'taints'), ...check(startupTaints, 'startupTaints')];
 }
 
-/** The schema's pattern lets `@dailyfoo` and `99 * * * *` through. */
+/** The schema's pattern accepts `@dailyfoo` and `99 * * * *`. */
 function scheduleErrors(nodePool: Pick<NodePool, 'spec'>): FieldError[] {
   return nodePool.spec.disruption.budgets.flatMap((budget, at) => {
     const { schedule } = budget;

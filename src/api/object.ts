@@ -1,5 +1,5 @@
 /**
- * The types that every Kubernetes object shares. Objects are raw API JSON, so timestamps are strings and quantities are
+ * The types common to all Kubernetes objects. Objects are raw API JSON, so timestamps are strings and quantities are
  * text.
  */
 /** @public */
@@ -66,8 +66,8 @@ export interface Condition {
 }
 
 /**
- * Names a kind to the API server and, through the phantom parameter, its TypeScript type to the compiler:
- * `kube.get(NODE_POOL, …)` is a `Promise<NodePool>`.
+ * Identifies a kind for the API server and, through the phantom parameter, its TypeScript type: `kube.get(NODE_POOL,
+ * …)` is a `Promise<NodePool>`.
  */
 export interface ResourceKind<T extends KubeObject> {
   /** Empty for the core group. */
@@ -83,7 +83,7 @@ export interface ResourceKind<T extends KubeObject> {
   readonly __object?: T;
 }
 
-/** `v1`, `karpenter.sh/v1`: what an object of this kind carries in `apiVersion`. */
+/** The `apiVersion` of objects of this kind: `v1`, `karpenter.sh/v1`. */
 export function apiVersionOf(kind: Pick<ResourceKind<KubeObject>, 'group' | 'version'>): string {
   return kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
 }

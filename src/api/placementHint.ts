@@ -1,12 +1,12 @@
 /**
- * A placement hint is a `status.nominatedNodeName` of our own: where a plan expects the pod to run. The scheduler uses the
- * same field for pods that preempt others; the field's manager says what wrote it, also after a restart.
+ * A placement hint is a `status.nominatedNodeName` written by us: where a plan expects the pod to run. The scheduler
+ * uses the same field for pods that preempt others; the field's manager tells who wrote it, also after a restart.
  */
 import type { Pod } from './kinds.ts';
 import { FieldManagers } from './labels.ts';
 import type { ManagedFieldsEntry } from './object.ts';
 
-/** What an informer keeps of the managed fields of a pod with a hint. */
+/** The managed fields that an informer keeps for a pod with a hint. */
 export const HINT_ENTRIES: readonly ManagedFieldsEntry[] = Object.freeze([
   Object.freeze({
     manager: FieldManagers.placementHints,
@@ -16,14 +16,14 @@ export const HINT_ENTRIES: readonly ManagedFieldsEntry[] = Object.freeze([
   }),
 ]);
 
-/** The node that a plan of ours expects the pod on, as far as the API server has been told. */
+/** The node in the pod's current hint, according to the API server. */
 export function hintedNode({ metadata, status }: Pod): string | undefined {
   const node = status?.nominatedNodeName;
   if (!node) return undefined;
   return (metadata.managedFields ?? []).some(isHint) ? node : undefined;
 }
 
-/** The node where the scheduler makes room for the pod by removing others. */
+/** The node on which the scheduler preempts other pods for this pod. */
 export function preemptedNode(pod: Pod): string | undefined {
   return hintedNode(pod) === undefined ? pod.status?.nominatedNodeName || undefined : undefined;
 }

@@ -1,7 +1,4 @@
-/**
- * What the schema cannot check about a requirement. Pools, claims, overlays and the selectors of pods share these
- * rules.
- */
+/** Validation of a requirement beyond the schema. Shared by pools, claims, overlays and pod selectors. */
 import { isRestrictedLabel, KNOWN_LABEL_VALUES, normalizeLabelKey } from './labels.ts';
 import { REQUIREMENT_OPERATORS } from './kinds/requirement.ts';
 import { labelValueErrors, qualifiedNameErrors } from './names.ts';
@@ -16,7 +13,7 @@ export interface RequirementLike {
 
 const NUMERIC: ReadonlySet<string> = new Set(['Gt', 'Lt', 'Gte', 'Lte']);
 
-/** A term over fields names one node, so no new node can be planned for it. */
+/** A term with matchFields names one node, so no new node can be planned for it. */
 export function refuseMatchFields(path: string): FieldError {
   const detail = 'matching by fields is not supported';
   return { type: 'FieldValueForbidden', field: `${path}.matchFields`, detail };
@@ -53,7 +50,7 @@ export function validateRequirement(requirement: RequirementLike, path: string):
   return errors;
 }
 
-/** Of a key with a closed set of values, at least one of that set must be asked for; further ones do no harm. */
+/** With a closed set of values, at least one of them must be requested; additional values do no harm. */
 function problemOfIn(key: string, values: readonly string[], minValues: number | undefined): string | undefined {
   if (values.length === 0) return 'operator In needs at least one value';
   if (minValues !== undefined && values.length < minValues) return `minValues asks for at least ${minValues} values`;

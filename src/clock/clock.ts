@@ -1,4 +1,4 @@
-/** The passage of time, as a port: production wires the system's clock, simulations a virtual one. */
+/** Time as a port: production uses the system clock, simulations a virtual one. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -9,8 +9,8 @@ export interface Clock {
   /** Calls `action` once after `milliseconds`, unless the returned function is called before. */
   after(milliseconds: number, action: () => void): () => void;
   /**
-   * Tells the clock that `work` is under way outside its sight (a socket, a file), so that a virtual clock
-   * does not advance past it. Returns the same promise.
+   * Registers pending work that the clock cannot see (a socket, a file), so that a virtual clock does not advance past
+   * it. Returns the same promise.
    */
   track<T>(work: Promise<T>): Promise<T>;
 }

@@ -1,4 +1,4 @@
-/** Randomness as a port, so that a run replays from its seed. */
+/** Randomness as a port, so that a run can be replayed from its seed. */
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Time that passes `speed` times as fast as on the clock behind it, from `start` on, or from the moment it is made. */
+/** A clock that runs `speed` times as fast as the underlying one, from `start`, or from its creation. */
 export class ScaledClock implements Clock {
   private readonly clock: Clock;
   private readonly speed: number;

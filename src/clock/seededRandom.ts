@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** Randomness that replays: the same seed gives the same numbers and the same UUIDs, on every machine. */
+/** Reproducible randomness: the same seed gives the same numbers and UUIDs on every machine. */
 export class SeededRandom implements Random {
   // State of the sfc32 generator: three words of noise and a counter that guarantees a long period.
   private a: number;
@@ -45,7 +45,7 @@ const byte = (value: number): string => BYTES[value & 0xff] ?? '';
 const half = (value: number): string => byte(value >>> 8) + byte(value);
 const word = (value: number): string => half(value >>> 16) + half(value);
 
-/** FNV-1a with a chosen start and a final mix, so that near seeds give unlike states. */
+/** FNV-1a with a given start value and a final mix, so that similar seeds give different states. */
 function hash(text: string, start: number): number {
   let state = start ^ 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** A clock's `sleep`, made from its `after`. */
+/** Implements a clock's `sleep` with its `after`. */
 export function sleepBy(after: Clock['after'], milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import { sleepBy } from './sleep.ts';
 
-/** Longest delay that Node's timers take; beyond it they fire at once. */
+/** The longest delay of Node's timers; longer ones fire at once. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** The machine's own clock. */

@@ -1,7 +1,7 @@
 import { randomUUID, webcrypto } from 'node:crypto';
 import type { Random } from './random.ts';
 
-/** Asking the operating system costs more than what one number is worth: it is asked for many at a time. */
+/** A call to the operating system is expensive: fetch many numbers at a time. */
 const pool = new Uint32Array(512);
 let used = pool.length;
 

@@ -1,7 +1,7 @@
-/** An action that is due at one moment. `slot` is its place in the heap, -1 when it is not in one. */
+/** An action due at one moment. `slot` is its index in the heap, -1 when it is in none. */
 export interface Timer {
   readonly due: number;
-  /** Order of insertion: decides between timers of the same moment. */
+  /** Insertion order; breaks ties between timers of the same moment. */
   readonly sequence: number;
   readonly action: () => void;
   slot: number;
@@ -25,7 +25,7 @@ export class TimerHeap {
     this.rise(timer);
   }
 
-  /** Takes out `timer`; false when it is not there. */
+  /** Removes `timer`; false when it is not in the heap. */
   remove(timer: Timer): boolean {
     const { slot } = timer;
     if (slot < 0 || this.timers[slot] !== timer) return false;

@@ -4,16 +4,16 @@ import { sleepBy } from './sleep.ts';
 import { TimerHeap, type Timer } from './timerHeap.ts';
 
 export interface VirtualClockOptions {
-  /** Turns of the event loop without any activity after which the world counts as idle. */
+  /** Turns of the event loop without activity after which the simulation counts as idle. */
   readonly quietTurns?: number;
-  /** Real milliseconds that tracked work may take before the clock gives up on it. */
+  /** Real milliseconds that tracked work may take before the clock throws. */
   readonly stallTimeout?: number;
 }
 
 export interface RunOptions {
-  /** Most moments to visit. */
+  /** Limit on moments to visit. */
   readonly maxSteps?: number;
-  /** Virtual time that must not be passed while waiting for a condition. */
+  /** Virtual time at which waiting for a condition fails. */
   readonly deadline?: number;
 }
 
@@ -21,10 +21,9 @@ const DEFAULT_MAX_STEPS = 1_000_000;
 const MAX_TURNS_WHILE_BUSY = 1_000_000;
 
 /**
- * A clock whose time passes only when all work is done, driven by `advance` or `runUntil`. Timers fire in order of due
- * time and then of insertion, each moment after the work of the one before has come to rest; so a run depends on its
- * inputs and not on the computer.
- *
+ * A clock that advances only when all work is done, driven by `advance` or `runUntil`. Timers fire in order of due
+ * time, then insertion, each moment after the work of the previous one is idle; so a run depends only on its inputs and
+ * not on the computer.
  * Idle means: no tracked work is pending and the event loop has turned a few times without a new timer, a cancellation
  * or a change in tracked work.
  */
@@ -91,8 +90,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * For a server that answers tracked requests and makes one wait for virtual time (an injected delay): while `wait`
-   * is pending, one piece of tracked work does not hold the clock. Without it the two would wait for each other.
+   * For a server that delays its answer to a tracked request in virtual time (an injected delay): while `wait` is
+   * pending, one piece of tracked work does not block the clock. Otherwise the two would wait for each other.
    */
   yieldTo<T>(wait: Promise<T>): Promise<T> {
     this.tracked--;
@@ -106,7 +105,7 @@ export class VirtualClock implements Clock {
     return wait;
   }
 
-  /** Resolves when all work has come to rest at the present moment. */
+  /** Resolves when all work is idle at the current moment. */
   async idle(): Promise<void> {
     let seen = -1;
     for (let quiet = 0, turns = 0; quiet < this.quietTurns; turns++) {
@@ -120,14 +119,14 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Lets `milliseconds` pass, with everything that happens in them. */
+  /** Advances by `milliseconds`, running everything that is due in them. */
   advance(milliseconds: number, options: Pick<RunOptions, 'maxSteps'> = {}): Promise<void> {
     return this.runUntil(this.current + milliseconds, options);
   }
 
   /**
-   * Runs until a moment, or until a condition holds at rest. Throws when the condition can no longer come true
-   * (nothing is scheduled), when the deadline passes, or after `maxSteps` moments.
+   * Runs until a moment, or until a condition is true while idle. Throws when the condition can no longer become true
+   * (nothing is scheduled), at the deadline, or after `maxSteps` moments.
    */
   async runUntil(goal: number | (() => boolean), options: RunOptions = {}): Promise<void> {
     if (this.driven) throw new InvariantError('virtual clock: another advance or runUntil is under way');
@@ -170,7 +169,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Fires what was due at `moment` when it began; what that schedules for the same moment makes the next step. */
+  /** Fires timers due at `moment`; timers added for the same moment fire in the next step. */
   private async step(moment: number): Promise<void> {
     this.current = Math.max(this.current, moment);
     const boundary = this.sequence;

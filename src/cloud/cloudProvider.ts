@@ -5,23 +5,23 @@ import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { InstanceType, QuotaFigure } from './instanceType.ts';
 
 /**
- * The cloud port. Callers hand over objects, which they have from their watches: no call reads a pool, a node class,
- * a node or a claim from the API server. The node class is of one of `nodeClasses`, exists and is not being deleted.
- * Contract, for every implementation:
+ * The cloud port. Callers pass objects from their watches: no call reads a pool, a node class, a node or a claim from
+ * the API server. The node class is of one of `nodeClasses`, exists and is not being deleted. Contract for every
+ * implementation:
  * - `create` launches exactly one instance for the claim, and is idempotent by the claim's UID or name: called again
- *   after a crash it finds the instance that it started before. The instance boots with the taint
- *   `karpenter.sh/unregistered:NoExecute` and a Node whose `spec.providerID` equals the returned one.
- *   It may return as soon as the cloud has accepted the launch; what goes wrong after that is told to `onFailure`.
+ * after a crash it finds the instance that it started before. The instance boots with the taint
+ * `karpenter.sh/unregistered:NoExecute` and a Node whose `spec.providerID` equals the returned one. It may return as
+ * soon as the cloud has accepted the launch; later failures are reported to `onFailure`.
  * - `delete` starts or continues the removal and returns; it throws `InstanceNotFoundError` once nothing is left.
- *   Callers repeat it until then.
- * - `list` returns the instances of this cluster only, also those whose claim is gone.
- * - `instanceTypes` returns every type of the pool, the unavailable ones too.
- * - Failures are the errors of errors.ts; anything else is a transient fault and is retried by the caller.
+ * Callers repeat it until then.
+ * - `list` returns only instances of this cluster, including those without a claim.
+ * - `instanceTypes` returns every type of the pool, including unavailable ones.
+ * - Failures are the errors of errors.ts; anything else is a transient fault that the caller retries.
  */
 export interface CloudProvider {
   /** The value of the `provider` metric label. */
   readonly name: string;
-  /** The node classes that this provider understands; the first is the default. */
+  /** The supported node classes; the first is the default. */
   readonly nodeClasses: readonly ResourceKind<KubeObject>[];
   create(request: LaunchRequest, signal?: AbortSignal): Promise<Instance>;
   delete(claim: NodeClaim, signal?: AbortSignal): Promise<void>;
@@ -29,11 +29,11 @@ export interface CloudProvider {
   list(signal?: AbortSignal): Promise<readonly Instance[]>;
   instanceTypes(pool: NodePool, nodeClass: KubeObject, signal?: AbortSignal): Promise<readonly InstanceType[]>;
   /**
-   * The quotas that offerings count against, by name; those that are not known are missing. `unlaunched`: claims without
-   * an instance yet, which count as what is planned for them. A cloud without quotas leaves it out.
+   * The quotas that apply to offerings, by name; unknown ones are missing. `unlaunched`: claims without an instance
+   * yet, which count as planned. Not implemented by a cloud without quotas.
    */
   quotas?(unlaunched: readonly NodeClaim[]): ReadonlyMap<string, QuotaFigure>;
-  /** Why the instance no longer matches what its node class asks for; undefined when it does. */
+  /** Why the instance no longer matches its node class; undefined when it does. */
   driftReason(subject: DriftSubject, signal?: AbortSignal): Promise<string | undefined>;
   readonly repairPolicies: readonly RepairPolicy[];
 }
@@ -41,7 +41,7 @@ export interface CloudProvider {
 export interface LaunchRequest<C extends KubeObject = KubeObject> {
   readonly claim: NodeClaim;
   readonly nodeClass: C;
-  /** How the caller sees the instance types: the choice goes by its prices and resources. As they are when absent. */
+  /** The caller's view of the instance types: the choice uses its prices and resources. Absent: unchanged types. */
   readonly view?: TypeView;
   /** The launch failed after `create` had returned; the instance is being removed. Called at most once. */
   readonly onFailure?: (error: Error) => void;
@@ -50,7 +50,7 @@ export interface LaunchRequest<C extends KubeObject = KubeObject> {
 export interface DriftSubject<C extends KubeObject = KubeObject> {
   readonly claim: NodeClaim;
   readonly nodeClass: C;
-  /** The claim's node, once there is one. */
+  /** The claim's node, if there is one. */
   readonly node: Node | undefined;
 }
 
@@ -60,7 +60,7 @@ export type TypeView = (types: readonly InstanceType[]) => readonly InstanceType
 /** What the cloud knows of one instance. Quantities are text, as they are written into the NodeClaim's status. */
 export interface Instance {
   readonly providerID: string;
-  /** Name of the NodeClaim that the instance was made for, where the cloud recorded it. */
+  /** Name of the NodeClaim for which the instance was created, if the cloud recorded it. */
   readonly claimName?: string;
   readonly imageID?: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -69,17 +69,17 @@ export interface Instance {
   readonly allocatable: Readonly<Record<string, string>>;
   /** Milliseconds since the epoch. */
   readonly createdAt?: number;
-  /** The cloud is removing it already. */
+  /** The cloud is already removing it. */
   readonly deleting?: boolean;
 }
 
-/** A node condition that, held for `toleration` milliseconds, makes the node worth replacing. */
+/** A node condition that justifies replacing the node after `toleration` milliseconds. */
 export interface RepairPolicy {
   readonly conditionType: string;
   readonly conditionStatus: 'True' | 'False' | 'Unknown';
   readonly toleration: number;
-  /** Reasons of the condition that count; any when absent. */
+  /** Reasons of the condition that count; absent: any. */
   readonly reasons?: readonly string[];
-  /** The condition says that the cloud is about to take the instance away. */
+  /** The condition means that the cloud is about to remove the instance. */
   readonly isLeaving?: boolean;
 }

@@ -4,7 +4,7 @@ interface Cause {
   readonly cause?: unknown;
 }
 
-/** The instance does not exist, or no longer. Ends a termination. */
+/** The instance does not exist (any more). Ends a termination. */
 export class InstanceNotFoundError extends NodewrightError<'InstanceNotFound'> {
   override readonly name = 'InstanceNotFoundError';
 
@@ -31,7 +31,7 @@ export class NodeClassNotReadyError extends NodewrightError<'NodeClassNotReady'>
   }
 }
 
-/** A launch that failed with a reason worth showing in the `Launched` condition; it is tried again. */
+/** A launch failure whose reason is shown in the `Launched` condition; the launch is retried. */
 export class LaunchError extends NodewrightError<'LaunchFailed'> {
   override readonly name = 'LaunchError';
 

@@ -1,14 +1,14 @@
 import type { Requirements } from '../constraints/requirements.ts';
 import type { Resources } from '../units/resources.ts';
 
-/** What the cloud sells, as the scheduler sees it. Immutable and shared: never change one in place. */
+/** An instance type as the scheduler sees it. Immutable and shared: never modify one. */
 export interface InstanceType {
   readonly name: string;
-  /** Defines every well-known label, even when it has no value. */
+  /** Defines every well-known label, even those without a value. */
   readonly requirements: Requirements;
   readonly offerings: readonly Offering[];
   readonly capacity: Resources;
-  /** What is left for pods: capacity less kube-reserved, system-reserved and the eviction threshold. */
+  /** Resources for pods: capacity minus kube-reserved, system-reserved and the eviction threshold. */
   readonly allocatable: Resources;
 }
 
@@ -21,24 +21,24 @@ export interface Offering {
   /** US dollars per hour. */
   readonly price: number;
   readonly available: boolean;
-  /** For reserved offerings: how many instances are left in the reservation. */
+  /** For reserved offerings: number of instances left in the reservation. */
   readonly reservationCapacity?: number;
-  /** Offerings with the same one draw on the same reservation; without one each offering is its own. */
+  /** Offerings with the same id share a reservation; without one, each offering is separate. */
   readonly reservationId?: string;
-  /** What an instance takes of the account's quotas; absent where none is known to apply. */
+  /** Quota usage per instance; absent when no quota is known to apply. */
   readonly quotaNeed?: QuotaNeed;
 }
 
-/** The quotas that an instance counts against, and how much it takes of each of them. */
+/** The quotas that an instance counts against, and how much it uses of each. */
 export interface QuotaNeed {
   readonly names: readonly string[];
   /** vCPUs, mostly. */
   readonly amount: number;
 }
 
-/** One quota: what it allows and what of that is used. */
+/** A quota: its limit and its usage. */
 export interface QuotaFigure {
   readonly limit: number;
-  /** Includes what is being launched. */
+  /** Includes instances being launched. */
   readonly used: number;
 }

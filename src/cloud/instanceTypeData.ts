@@ -1,6 +1,6 @@
 /**
- * Instance types as plain data, for another thread that makes them again. What types share is shared in the data too, so
- * that it is copied once.
+ * Instance types as plain data for transfer to another thread. Shared parts stay shared in the data, so that each is
+ * copied once.
  */
 import { Requirement, type RequirementItem } from '../constraints/requirement.ts';
 import { Requirements } from '../constraints/requirements.ts';
@@ -8,10 +8,10 @@ import { Quantity, type QuantityFormat } from '../units/quantity.ts';
 import type { Resources } from '../units/resources.ts';
 import type { InstanceType, Offering } from './instanceType.ts';
 
-/** One entry for each requirement, in their order. */
+/** One entry per requirement, in order. */
 type RequirementsData = readonly (readonly RequirementItem[])[];
 
-/** By resource, in billionths. A text would lose how the amount is printed. */
+/** By resource, in billionths. Text would lose the print format of the amount. */
 type ResourcesData = Readonly<Record<string, { readonly nano: bigint; readonly format: QuantityFormat }>>;
 
 export interface InstanceTypeData {
@@ -34,7 +34,7 @@ export function instanceTypeData(types: readonly InstanceType[]): readonly Insta
   }));
 }
 
-/** Values in the order in which the requirement has them, since searches go through them in that order. */
+/** Values keep their order, because searches iterate over them in that order. */
 function orderedItems(requirement: Requirement): readonly RequirementItem[] {
   const values = [...requirement.values];
   return requirement

@@ -1,6 +1,6 @@
 /**
- * Which offering to buy for a NodeClaim: every provider chooses here. Named stages remove what cannot be bought, each
- * counting what it removed; what is left is ranked. The same claim under the same conditions gets the same answer.
+ * Chooses the offering to buy for a NodeClaim, for all providers. Named stages remove unsuitable offerings and count
+ * what they removed; the rest is ranked. Deterministic for the same claim and conditions.
  */
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Labels, PlacementScopes } from '../api/labels.ts';
@@ -20,9 +20,9 @@ export interface Purchase {
 type StageName = 'requirements' | 'availability' | 'resources';
 
 interface OfferingChoice {
-  /** Undefined when the stages left nothing. */
+  /** Undefined when no offering is left. */
   readonly purchase: Purchase | undefined;
-  /** Offerings that were there at first. */
+  /** Number of offerings before the stages. */
   readonly offered: number;
   /** How many offerings each stage removed. */
   readonly removed: Readonly<Record<StageName, number>>;
@@ -33,7 +33,7 @@ interface Wanted {
   readonly requests: Resources;
 }
 
-/** A stage looks at whole instance types, at single offerings, or at both. */
+/** A stage filters whole instance types, single offerings, or both. */
 interface Stage {
   readonly name: StageName;
   readonly keepsType?: (type: InstanceType, wanted: Wanted) => boolean;
@@ -50,7 +50,7 @@ const STAGES: readonly Stage[] = [
   { name: 'resources', keepsType: ({ allocatable }, { requests }) => fits(requests, allocatable) },
 ];
 
-/** Throws `InsufficientCapacityError` with what each stage removed when nothing can be bought. */
+/** Throws `InsufficientCapacityError` with the counts of all stages when nothing can be bought. */
 export function purchaseFor(request: Pick<LaunchRequest, 'claim' | 'view'>, types: readonly InstanceType[]): Purchase {
   const { purchase, offered, removed } = chooseOffering(request, types);
   if (purchase !== undefined) return purchase;
@@ -58,7 +58,7 @@ export function purchaseFor(request: Pick<LaunchRequest, 'claim' | 'view'>, type
   throw new InsufficientCapacityError(launchDetail('NothingToBuy', { claim, offered, removed }));
 }
 
-/** The choice goes by the types as the request's view shows them; what is bought is the type itself. */
+/** Chooses by the types in the request's view; returns the original type. */
 export function chooseOffering(
   { claim, view = (same) => same }: Pick<LaunchRequest, 'claim' | 'view'>,
   types: readonly InstanceType[],
@@ -89,8 +89,8 @@ export function chooseOffering(
 }
 
 /**
- * The order of the plan; where it has no say: cheapest first, then spot, a zone rather than none, and the type's name.
- * Zones that are equal so far come in an order that differs from claim to claim: claims without a plan spread over them.
+ * The order of the plan; otherwise cheapest first, then spot, then a zone rather than none, then the type's name. Equal
+ * zones are ordered differently for each claim, so that claims without a plan spread over them.
  */
 function ranking(claim: NodeClaim): (left: Purchase, right: Purchase) => boolean {
   const planned = plannedRanks(claim);
@@ -109,7 +109,7 @@ function ranking(claim: NodeClaim): (left: Purchase, right: Purchase) => boolean
   };
 }
 
-/** FNV-1a: far apart for names that differ in one letter. */
+/** FNV-1a: very different results for names that differ in one letter. */
 function zoneRank(claim: string, zone: string): number {
   let hash = 0x811c9dc5;
   for (const character of `${claim}/${zone}`)

@@ -1,6 +1,6 @@
 /**
- * What a plan wants to buy for a NodeClaim, best first, as an annotation of the claim: `type/zone/capacity-type`, with
- * commas between them. The provider buys the first that is available, so that the plan is what happens.
+ * The planned offerings of a NodeClaim, best first, as an annotation of the claim: `type/zone/capacity-type`, separated
+ * by commas. The provider buys the first available one, so that the plan is carried out.
  */
 import { Annotations } from '../api/labels.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
@@ -11,14 +11,14 @@ export interface PlannedOffering {
   readonly capacityType: string;
 }
 
-/** Past these the provider goes by price, which is what a plan's order comes down to. */
+/** After these the provider goes by price, which approximates the plan's order. */
 const MAX_PLANNED = 12;
 
 export function formatPlannedOfferings(offerings: readonly PlannedOffering[]): string {
   return offerings.slice(0, MAX_PLANNED).map(keyOf).join(',');
 }
 
-/** The best of the claim's plan. */
+/** The first planned offering of the claim. */
 export function firstPlanned(claim: NodeClaim): PlannedOffering | undefined {
   return parsePlannedOfferings(claim)[0];
 }
@@ -37,7 +37,7 @@ export function parsePlannedOfferings({ metadata }: NodeClaim): readonly Planned
     });
 }
 
-/** The place of an offering in the claim's plan; offerings without one come after all others. */
+/** Index of an offering in the claim's plan; unplanned offerings come last. */
 export function plannedRanks({ metadata }: NodeClaim): (offering: PlannedOffering) => number {
   const text = metadata.annotations?.[Annotations.plannedOfferings] ?? '';
   const ranks = new Map<string, number>();

@@ -1,7 +1,7 @@
 import type { CloudProvider } from './cloudProvider.ts';
 import type { InstanceType } from './instanceType.ts';
 
-/** The same cloud without reserved offerings: capacity reservations are left alone while their feature gate is off. */
+/** Wraps the provider without reserved offerings, while their feature gate is off. */
 export function withoutReservations(cloud: CloudProvider): CloudProvider {
   return {
     name: cloud.name,
@@ -20,7 +20,7 @@ export function withoutReservations(cloud: CloudProvider): CloudProvider {
   };
 }
 
-/** A type without reserved offerings stays the same object, so that values derived from it stay valid. */
+/** A type without reserved offerings stays the same object, so that caches by identity keep working. */
 function unreserved(type: InstanceType): InstanceType {
   if (type.offerings.every(({ capacityType }) => capacityType !== 'reserved')) return type;
   return { ...type, offerings: type.offerings.filter(({ capacityType }) => capacityType !== 'reserved') };

@@ -1,5 +1,5 @@
 /**
- * What a pod asks of its node's labels, with or without its heaviest preference. Only the first required term counts:
+ * A pod's requirements on node labels, with or without its heaviest preference. Only the first required term is used:
  * the others are alternatives that relaxation tries one by one.
  */
 import type {
@@ -18,23 +18,23 @@ export function strictPodRequirements(pod: Pod): Requirements {
   return Requirements.fromLabels(pod.spec?.nodeSelector).add(...(term?.matchExpressions ?? []).map(fromExpression));
 }
 
-/** The strict ones and the heaviest preferred node-affinity term, as if it were required. */
+/** The strict ones plus the heaviest preferred node-affinity term, treated as required. */
 export function podRequirements(pod: Pod): Requirements {
   const preferred = heaviest(pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []);
   return strictPodRequirements(pod).add(...(preferred?.preference.matchExpressions ?? []).map(fromExpression));
 }
 
-/** Stands for the node's own name, which terms may ask for as a field. No instance that is yet to come has one. */
+/** Represents the node's own name, which terms may match as a field. No planned node has it. */
 export const NODE_NAME_FIELD = 'metadata.name';
 
-/** One term of node affinity, fields included. A term that says nothing matches no node. */
+/** One term of node affinity, including fields. An empty term matches no node. */
 export function requirementsOfTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm): Requirements {
   if (matchExpressions.length === 0 && matchFields.length === 0)
     return Requirements.of(Requirement.none(NODE_NAME_FIELD));
   return Requirements.of(...matchExpressions.map(fromExpression), ...matchFields.map(fromExpression));
 }
 
-/** Each required node-affinity term with the node selector; the selector alone when there is none. */
+/** Each required node-affinity term combined with the node selector; only the selector if there is none. */
 export function requirementTerms(pod: Pod): Requirements[] {
   const selector = Requirements.fromLabels(pod.spec?.nodeSelector);
   const required = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
@@ -44,7 +44,7 @@ export function requirementTerms(pod: Pod): Requirements[] {
   return terms.map((term) => selector.merge(requirementsOfTerm(term)));
 }
 
-/** The first of equals. */
+/** Ties: the first. */
 function heaviest(terms: readonly PreferredSchedulingTerm[]): PreferredSchedulingTerm | undefined {
   return terms.reduce<PreferredSchedulingTerm | undefined>(
     (best, term) => (best === undefined || term.weight > best.weight ? term : best),
@@ -52,7 +52,7 @@ function heaviest(terms: readonly PreferredSchedulingTerm[]): PreferredSchedulin
   );
 }
 
-/** An operator that we do not know cannot be met: better no node than a wrong one. */
+/** An unknown operator counts as unsatisfiable: better no node than a wrong one. */
 function fromExpression({ key, operator, values }: NodeSelectorRequirement): Requirement {
   return isOperator(operator) ? Requirement.of(key, operator, values) : Requirement.none(key);
 }

@@ -1,6 +1,6 @@
 /**
- * What one label of a node may be: an immutable set of allowed values (listed, or all but those listed, within integer
- * bounds) that can be intersected and asked.
+ * Allowed values of one node label: an immutable set (listed values, or all except those listed, within integer bounds)
+ * with intersection and tests.
  */
 import { NORMALIZED_LABEL_VALUES, normalizeLabelKey } from '../api/labels.ts';
 
@@ -30,22 +30,22 @@ const NO_VALUES: ReadonlySet<string> = new Set();
 const SHOWN_VALUES = 5;
 
 const singles = new Map<string, Map<string, Requirement>>();
-/** Values remembered for each label that the cloud describes its instance types by. */
+/** Cached values per label of instance types. */
 const MAX_SINGLES = 4096;
 
 export class Requirement {
   readonly key: string;
-  /** True: every value but `values`; false: exactly `values`. */
+  /** True: every value except `values`; false: exactly `values`. */
   readonly complement: boolean;
   readonly values: ReadonlySet<string>;
-  /** Inclusive bounds; when there is one, values that are not integers are out. */
+  /** Inclusive bounds; with a bound, values that are not integers are excluded. */
   readonly gte: bigint | undefined;
   readonly lte: bigint | undefined;
-  /** How many different values the instance types must still offer. */
+  /** Minimum number of distinct values that the instance types must still offer. */
   readonly minValues: number | undefined;
   /**
-   * Whether a node without the label meets the requirement. Kept beside the set, so that `Exists` and a bound are not
-   * forgotten when a `NotIn` joins them.
+   * Whether a node without the label meets the requirement. Stored separately, so that `Exists` and bounds keep their
+   * effect when combined with a `NotIn`.
    */
   readonly allowsAbsence: boolean;
 
@@ -59,7 +59,7 @@ export class Requirement {
     this.allowsAbsence = allowed.allowsAbsence;
   }
 
-  /** Keys and values are normalised: the old beta names mean the stable ones. */
+  /** Keys and values are normalized: old beta names are replaced by the stable ones. */
   static of(
     key: string,
     operator: RequirementOperator,
@@ -70,7 +70,7 @@ export class Requirement {
     return new Requirement(normalized, { ...allowedBy(operator, normalized, values), minValues });
   }
 
-  /** Exactly this value. Thousands of instance types share few of these, so each is made once. */
+  /** Exactly this value. Shared, because thousands of instance types use few distinct ones. */
   static single(key: string, value: string): Requirement {
     let ofKey = singles.get(key);
     if (ofKey === undefined) singles.set(key, (ofKey = new Map()));
@@ -91,7 +91,7 @@ export class Requirement {
     return Requirement.of(key, 'In');
   }
 
-  /** The operator that describes the set; bounds do not change it. */
+  /** The operator of the set, ignoring bounds. */
   get operator(): SetOperator {
     if (this.complement) return this.values.size > 0 ? 'NotIn' : 'Exists';
     return this.values.size > 0 ? 'In' : 'DoesNotExist';
@@ -114,12 +114,12 @@ export class Requirement {
     return false;
   }
 
-  /** Whether a node can meet both: by a value, or by not having the label. */
+  /** Whether a node can meet both, with a value or without the label. */
   isCompatible(other: Requirement): boolean {
     return (this.allowsAbsence && other.allowsAbsence) || this.hasIntersection(other);
   }
 
-  /** What meets both. Values, bounds and absence narrow; `minValues` is the larger one. */
+  /** Intersection of values, bounds and absence; `minValues` is the larger one. */
   intersection(other: Requirement): Requirement {
     const gte = greatest(this.gte, other.gte);
     const lte = least(this.lte, other.lte);
@@ -162,7 +162,7 @@ export class Requirement {
 
   /**
    * A label value that meets the requirement: the first of a list, or an integer drawn with `random` (0 ≤ r < 1).
-   * `undefined` when there is none to give.
+   * `undefined` if there is none.
    */
   anyValue(random: () => number): string | undefined {
     if (!this.complement) return [...this.values].sort()[0];
@@ -171,7 +171,7 @@ export class Requirement {
     if (low > high) return undefined;
     const choices = high - low < BigInt(Number.MAX_SAFE_INTEGER) ? Number(high - low) + 1 : Number.MAX_SAFE_INTEGER;
     const start = Math.floor(random() * choices);
-    // One more step than there are exclusions is enough to find a value that is not excluded.
+    // One step more than the number of exclusions is enough to find a value.
     for (let step = 0; step <= this.values.size && step < choices; step += 1) {
       const value = (low + BigInt((start + step) % choices)).toString();
       if (!this.values.has(value)) return value;
@@ -179,7 +179,7 @@ export class Requirement {
     return undefined;
   }
 
-  /** Items that read back as this requirement; several when bounds, exclusions and existence stand together. */
+  /** Items that parse back to this requirement; several when bounds, exclusions and existence are combined. */
   toItems(): RequirementItem[] {
     const item = (operator: RequirementOperator, values?: readonly string[]): RequirementItem => ({
       key: this.key,
@@ -213,7 +213,7 @@ export class Requirement {
     return text;
   }
 
-  /** Whether to go through this one's values when comparing: it must be a list, and the shorter of two. */
+  /** Whether to iterate over this set's values: it must be a list, and the shorter of the two. */
   private walksOver(other: Requirement): boolean {
     return !this.complement && (other.complement || this.values.size <= other.values.size);
   }
@@ -237,7 +237,7 @@ function allowedBy(operator: RequirementOperator, key: string, values: readonly 
   }
 }
 
-/** A bound that is no integer, or beyond the largest one, allows nothing. */
+/** A bound that is not an integer, or beyond the largest one, allows nothing. */
 function withinBound(operator: 'Gt' | 'Gte' | 'Lt' | 'Lte', bound: bigint | undefined): Allowed {
   const nothing = { complement: false, values: NO_VALUES, allowsAbsence: false };
   if (bound === undefined || (operator === 'Gt' && bound === MAX_INT64)) return nothing;
@@ -265,7 +265,7 @@ function withinBounds(value: string, gte: bigint | undefined, lte: bigint | unde
   return integer !== undefined && (gte === undefined || integer >= gte) && (lte === undefined || integer <= lte);
 }
 
-/** Label values cannot be negative, so an upper bound below zero leaves nothing. */
+/** Label values cannot be negative, so an upper bound below zero allows nothing. */
 function boundsConflict(gte: bigint | undefined, lte: bigint | undefined): boolean {
   return lte !== undefined && (lte < 0n || (gte !== undefined && gte > lte));
 }
@@ -285,7 +285,7 @@ function union(left: ReadonlySet<string>, right: ReadonlySet<string>): ReadonlyS
   return right.size === 0 ? left : new Set([...left, ...right]);
 }
 
-/** Shares the set when nothing falls out. */
+/** Returns the same set when all values pass. */
 function keep(values: ReadonlySet<string>, test: (value: string) => boolean): ReadonlySet<string> {
   const kept = [...values].filter(test);
   return kept.length === values.size ? values : new Set(kept);

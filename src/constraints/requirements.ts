@@ -1,15 +1,15 @@
 /**
- * Requirements by label key: what a node, a pool, an instance type or a pod says about labels. An immutable map that
- * can be narrowed, and that answers whether another set can be met, with reasons when it cannot.
+ * Requirements by label key: what a node, pool, instance type or pod says about labels. An immutable map that can be
+ * narrowed and checked for compatibility, with reasons.
  */
 import { Labels } from '../api/labels.ts';
 import { Requirement, type RequirementItem } from './requirement.ts';
 
 /** Why an incoming requirement cannot be met. */
 export type Incompatibility =
-  /** The key is not defined here, and need not be well-known. */
+  /** The key is neither defined here nor well-known. */
   | { readonly kind: 'undefined'; readonly key: string; readonly incoming: Requirement; readonly typoOf?: string }
-  /** Both define the key, with nothing in common. */
+  /** Both define the key without a common value. */
   | { readonly kind: 'conflict'; readonly key: string; readonly incoming: Requirement; readonly existing: Requirement };
 
 const NONE: ReadonlySet<string> = new Set();
@@ -47,12 +47,12 @@ export class Requirements implements Iterable<Requirement> {
     return this.byKey.has(key);
   }
 
-  /** The requirement on a key; a key that is not mentioned may have any value. */
+  /** The requirement on a key; an unmentioned key may have any value. */
   get(key: string): Requirement {
     return this.byKey.get(key) ?? Requirement.of(key, 'Exists');
   }
 
-  /** `undefined` for a key that is not mentioned. */
+  /** `undefined` for an unmentioned key. */
   find(key: string): Requirement | undefined {
     return this.byKey.get(key);
   }
@@ -98,8 +98,8 @@ export class Requirements implements Iterable<Requirement> {
   }
 
   /**
-   * Whether a node described by these requirements can meet `incoming`. A key that is not defined here is an error
-   * unless it is in `allowUndefined` or the incoming requirement is content with absence.
+   * Whether a node described by these requirements can meet `incoming`. A key not defined here is incompatible unless
+   * it is in `allowUndefined` or the incoming requirement allows absence.
    */
   isCompatible(incoming: Requirements, allowUndefined: ReadonlySet<string> = NONE): boolean {
     for (const requirement of incoming) {
@@ -108,7 +108,7 @@ export class Requirements implements Iterable<Requirement> {
     return this.intersects(incoming);
   }
 
-  /** Every reason why `isCompatible` says no; empty when it says yes. */
+  /** All reasons why `isCompatible` is false; empty when it is true. */
   incompatibilities(incoming: Requirements, allowUndefined: ReadonlySet<string> = NONE): Incompatibility[] {
     const found: Incompatibility[] = [];
     for (const requirement of incoming) {
@@ -125,7 +125,7 @@ export class Requirements implements Iterable<Requirement> {
     return found.sort((left, right) => compareText(left.key, right.key));
   }
 
-  /** Whether the keys that both define can be met together; the others do not matter. */
+  /** Whether the keys defined in both can be met together. */
   intersects(other: Requirements): boolean {
     const [few, many] = this.size <= other.size ? [this, other] : [other, this];
     for (const requirement of few) {
@@ -144,12 +144,12 @@ export class Requirements implements Iterable<Requirement> {
     return true;
   }
 
-  /** Items for the API, in order of their keys. */
+  /** Items for the API, sorted by key. */
   toItems(): RequirementItem[] {
     return this.sorted().flatMap((requirement) => requirement.toItems());
   }
 
-  /** One line in order of keys. The hostname is left out: in simulations it is a made-up name. */
+  /** One line, sorted by key. Without the hostname, which is an invented name in simulations. */
   toString(): string {
     return this.sorted()
       .filter((requirement) => requirement.key !== Labels.hostname)
@@ -164,7 +164,7 @@ export class Requirements implements Iterable<Requirement> {
     return !this.byKey.has(incoming.key) && !allowUndefined.has(incoming.key) && !incoming.allowsAbsence;
   }
 
-  /** A key that contains the unknown one, or ends like it: probably what was meant. */
+  /** A known key that contains the unknown one, or has the same suffix: probably the intended one. */
   private typoOf(key: string, allowUndefined: ReadonlySet<string>): string | undefined {
     const name = key.slice(key.lastIndexOf('/') + 1);
     const known = [...[...allowUndefined].sort(), ...[...this.byKey.keys()].sort()];

@@ -1,5 +1,5 @@
 /**
- * A pod's spread, affinity and anti-affinity terms with namespaces and selectors worked out, ready to be counted per
+ * A pod's spread, affinity and anti-affinity terms with resolved namespaces and selectors, ready to be counted per
  * domain.
  */
 import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
@@ -9,14 +9,14 @@ import { matchesLabelSelector } from '../pods/labelSelector.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Labels by name of namespace. One that is not listed has only its name, as every namespace does. */
+/** Labels by namespace name. An unlisted namespace has only the name label that every namespace has. */
 export type NamespaceLabels = ReadonlyMap<string, Labels>;
 
-/** Which pods a term looks at. */
+/** The pods that a term selects. */
 export interface PodSelection {
   /** `undefined`: every namespace. */
   readonly namespaces: readonly string[] | undefined;
-  /** Without one nothing is selected. */
+  /** Undefined selects nothing. */
   readonly selector: LabelSelector | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface TopologyTerms {
   readonly preferredAntiAffinity: readonly WeightedAffinityTerm[];
 }
 
-/** `defaults` stand in when the pod has no spread constraint of its own. */
+/** `defaults` apply when the pod has no spread constraint of its own. */
 export function topologyTerms(
   pod: Pod,
   namespaceLabels: NamespaceLabels,
@@ -72,7 +72,7 @@ export function isSelected(selection: PodSelection, namespace: string, labels: L
   return matchesLabelSelector(selection.selector, labels);
 }
 
-/** Same text for selections that select the same pods, as far as that can be seen without pods. */
+/** Equal text for selections that select the same pods, as far as this can be told from the selectors. */
 export function selectionKey({ namespaces, selector }: PodSelection): string {
   const labels = Object.entries(selector?.matchLabels ?? {}).sort(byText);
   const expressions = (selector?.matchExpressions ?? [])
@@ -118,7 +118,7 @@ function namespacesOf(term: PodAffinityTerm, own: string, known: NamespaceLabels
   return [...new Set([...listed, ...selected])];
 }
 
-/** The pod's own values of the keys become part of the selector. Keys that the pod lacks are left out. */
+/** Adds the pod's own values of the keys to the selector. Keys that the pod lacks are ignored. */
 function withLabelKeys(
   selector: LabelSelector | undefined,
   pod: Pod,

@@ -1,26 +1,26 @@
 /**
- * What a pod's volumes ask of its node: the combined alternatives of all its volumes. They narrow the node, but are no
- * part of the pod's own affinity when spread is counted.
+ * Requirements of a pod's volumes on its node: the combined alternatives of all volumes. They narrow the node, but are
+ * not part of the pod's own affinity when spread is counted.
  */
 import { Requirements } from './requirements.ts';
 
-/** A pod's volumes once every claim, volume and class has been looked up. */
+/** A pod's volumes after resolving all claims, volumes and classes. */
 export interface PodVolumes {
-  /** The node must meet one of them; empty: no constraint. */
+  /** The node must meet at least one; empty: no constraint. */
   readonly alternatives: readonly Requirements[];
-  /** What counts against the attach limits of nodes. */
+  /** Volumes that count against the attach limits of nodes. */
   readonly attachments: readonly VolumeAttachment[];
 }
 
 interface VolumeAttachment {
   readonly driver: string;
-  /** namespace/name of the claim: two pods that share it attach one disk. */
+  /** namespace/name of the claim: two pods sharing it attach one disk. */
   readonly claim: string;
 }
 
 /**
- * One alternative of each volume at a time. Combinations that contradict themselves are dropped, unless nothing
- * else is left: then the pod must fail as incompatible instead of running free.
+ * Combines one alternative of each volume. Contradictory combinations are dropped unless all are contradictory: then
+ * the pod must be refused rather than placed without constraints.
  */
 export function combineAlternatives(volumes: readonly (readonly Requirements[])[]): Requirements[] {
   let combined: Requirements[] = [Requirements.empty];

@@ -1,6 +1,6 @@
 import { entry } from './errorEntry.ts';
 
-/** Errors between this process and the Kubernetes API server: configuration, credentials, CRDs. */
+/** Errors in talking to the Kubernetes API server: configuration, credentials, CRDs. */
 export const clusterErrors = {
   InvalidClusterConfig: entry<{ readonly file: string; readonly field: string; readonly problem: string }>({
     exit: 'failure',

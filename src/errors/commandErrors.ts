@@ -1,7 +1,7 @@
 import { entry } from './errorEntry.ts';
 
 export interface OptionProblem {
-  /** The option as its user knows it: `--metrics-port (METRICS_PORT)`. */
+  /** The option with both of its names: `--metrics-port (METRICS_PORT)`. */
   readonly option: string;
   /** The value, what is wrong with it, and what is allowed. */
   readonly sentence: string;
@@ -12,7 +12,7 @@ const listed = (problems: readonly OptionProblem[]): string =>
 
 const SHOWN_PROBLEMS = 5;
 
-/** The first few problems, and how many more there are. */
+/** The first few problems, and the number of others. */
 function shortList(problems: readonly string[]): string {
   const more = problems.length - SHOWN_PROBLEMS;
   return `${problems.slice(0, SHOWN_PROBLEMS).join('; ')}${more > 0 ? `; and ${more} more` : ''}`;

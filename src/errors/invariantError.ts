@@ -1,6 +1,6 @@
 /**
- * An assumption of the code that does not hold: a defect to report, never a mistake of a user. It says which part
- * is broken; what a user can cause or mend is a NodewrightError instead.
+ * A violated assumption of the code: a defect to report, not a mistake of the user. Names the broken part. Problems
+ * that a user can cause or fix are NodewrightErrors instead.
  */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';

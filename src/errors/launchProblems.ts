@@ -1,12 +1,15 @@
-/** What is wrong with a node class that cannot be found: the problem of NodeClassNotReady. */
+/** The problem of NodeClassNotReady when the node class does not exist. */
 export const NODE_CLASS_MISSING = 'does not exist or is being deleted';
 
-/** What stops a launch before the cloud is asked, or although it did not refuse: the detail of LaunchFailed and InsufficientCapacity. */
+/**
+ * Problems that stop a launch before the cloud is asked, or although the cloud did not refuse: the detail of
+ * LaunchFailed and InsufficientCapacity.
+ */
 interface LaunchProblems {
   readonly NothingToBuy: {
     readonly claim: string;
     readonly offered: number;
-    /** Offerings that each stage of the choice excluded. */
+    /** Number of offerings removed by each stage of the choice. */
     readonly removed: Readonly<Record<string, number>>;
   };
   readonly NoTypeNamed: { readonly claim: string };

@@ -1,4 +1,4 @@
-/** What can be wrong in a manifest that a plan or a conversion reads, and what a plan leaves out of it, by code. */
+/** Mistakes in manifests read by a plan or a conversion, and content that a plan ignores, by code. */
 
 /** The object, such as `Deployment shop/web`, and the field in it. */
 export interface MistakePlace {
@@ -7,9 +7,9 @@ export interface MistakePlace {
 }
 
 interface MistakeEntry<Data extends object> {
-  /** When it is found, one sentence for docs/errors.md. */
+  /** When it is reported, one sentence for docs/errors.md. */
   readonly about: string;
-  /** What is wrong, with the object and the field where there are any, without a full stop. */
+  /** The mistake, with object and field if any, without a full stop. */
   readonly what: (data: Data & MistakePlace) => string;
   readonly example: Data & MistakePlace;
 }

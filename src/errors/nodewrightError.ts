@@ -1,8 +1,8 @@
 import { entryOf, type ErrorCode, type ErrorData } from './catalogue.ts';
 
 /**
- * An error that reaches a user. `message` says which object is wrong and what happened; `remedy` says what to do.
- * Everything in it follows from the code and the data, so a reader of JSON logs needs only these two.
+ * An error shown to users. `message` names the object at fault and what happened; `remedy` says what to do. Everything
+ * follows from the code and the data, so readers of JSON logs need only these two.
  */
 export class NodewrightError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name: string = 'NodewrightError';

@@ -6,7 +6,7 @@ export const processErrors = {
     readonly purpose: string;
     readonly port: number;
     readonly problem: string;
-    /** How the user chooses another port: `--metrics-port or METRICS_PORT`. */
+    /** How to choose another port: `--metrics-port or METRICS_PORT`. */
     readonly setting: string;
   }>({
     exit: 'failure',

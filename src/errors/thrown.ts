@@ -2,7 +2,7 @@
 import { InvariantError } from './invariantError.ts';
 import { NodewrightError } from './nodewrightError.ts';
 
-/** The thrown value itself when it is an error, else an error that quotes it. */
+/** The thrown value if it is an error, otherwise an error that quotes it. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
@@ -11,7 +11,7 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** What happened, what to do about it, and the code to look it up by, for a person at a terminal. */
+/** For a terminal: what happened, what to do, and the code to look up. */
 export function describeThrown(thrown: unknown): string {
   if (thrown instanceof InvariantError) return `internal error: ${thrown.message}; please report it`;
   if (!isOurs(thrown)) return messageOf(thrown);
@@ -19,7 +19,7 @@ export function describeThrown(thrown: unknown): string {
   return `${message}${message.includes('\n') ? '\n' : '; '}${remedy} [${code}]`;
 }
 
-/** `instanceof` alone leaves the code open. */
+/** `instanceof` alone does not narrow the code. */
 const isOurs = (thrown: unknown): thrown is NodewrightError => thrown instanceof NodewrightError;
 
 /** `ENOENT`, `EACCES`, …: the code of an error of the operating system. */
@@ -36,7 +36,7 @@ const SYSTEM_PROBLEMS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
 };
 
-/** The problem in plain words, without the path, which the caller names. */
+/** The problem in plain words, without the path, which the caller adds. */
 export function systemProblem(thrown: unknown): string {
   return SYSTEM_PROBLEMS[systemCode(thrown) ?? ''] ?? messageOf(thrown);
 }

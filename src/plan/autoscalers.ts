@@ -1,4 +1,4 @@
-/** How many replicas HorizontalPodAutoscalers keep at least, and a note on each about what was planned. */
+/** Minimum replicas set by HorizontalPodAutoscalers, with a note for each about what was planned. */
 import { isJsonObject } from '../api/schema/json.ts';
 import type { PlanNote } from '../ledger/planNote.ts';
 import type { Manifest, Mistake } from './manifestDocuments.ts';
@@ -10,14 +10,14 @@ interface Autoscaler {
   readonly target: string;
   readonly least: number;
   readonly most: number;
-  /** Undefined until its target is read. */
+  /** Undefined until its target has been read. */
   planned: number | undefined;
 }
 
 export class Autoscalers {
   private readonly byTarget = new Map<string, Autoscaler>();
 
-  /** Returns what is wrong with it; an autoscaler with a mistake is left out. */
+  /** Returns its mistakes; an autoscaler with a mistake is ignored. */
   read(manifest: Manifest): readonly Mistake[] {
     const { object, title, namespace = 'default' } = manifest;
     const spec = isJsonObject(object['spec']) ? object['spec'] : {};
@@ -33,13 +33,13 @@ export class Autoscalers {
     }
     if (most < least) return [manifest.mistake('spec.maxReplicas', 'LimitsCrossed', { least, most })];
     const key = keyOf(target['kind'], namespace, target['name']);
-    // The API server does not know which of two would win either: the first is taken.
+    // With several autoscalers for one target, the API server gives no order either: the first is used.
     if (this.byTarget.has(key)) return [];
     this.byTarget.set(key, { title, target: `${target['kind']} ${target['name']}`, least, most, planned: undefined });
     return [];
   }
 
-  /** The replicas that the autoscaler makes of the workload's own number. A workload at zero is not scaled. */
+  /** Replicas after applying the autoscaler. A workload with zero replicas is not scaled. */
   replicasOf(kind: string, namespace: string, name: string, own: number): number {
     const autoscaler = this.byTarget.get(keyOf(kind, namespace, name));
     if (autoscaler === undefined) return own;

@@ -1,6 +1,6 @@
-/** Kubernetes' own kinds that ordinary folders hold beside workloads, by `group/Kind`. */
+/** Kubernetes' own kinds that folders contain besides workloads, by `group/Kind`. */
 const SUFFIX = '.k8s.io';
-/** Groups of Kubernetes itself that do not end so, and those of ours that a plan does not need. */
+/** Kubernetes groups without this suffix, and our own groups that a plan does not need. */
 const GROUPS: ReadonlySet<string> = new Set(['apps', 'batch', 'autoscaling', 'policy', 'extensions']);
 const CORE_KINDS: ReadonlySet<string> = new Set([
   'ConfigMap',

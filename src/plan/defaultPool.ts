@@ -1,4 +1,4 @@
-/** The NodePool `default` and its class, as AKS creates them unless told otherwise. */
+/** The NodePool `default` and its class, as created by AKS by default. */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Groups, Labels } from '../api/labels.ts';

@@ -1,9 +1,9 @@
-/** Manifests as text, turned into objects that know the line of each of their fields. */
+/** Parses manifests into objects that know the line of each field. */
 import { isJsonObject, type JsonObject } from '../api/schema/json.ts';
 import { locator, parseYaml, YamlSyntaxError, type Locate } from '../api/yaml/parseYaml.ts';
 import { mistakeText, type MistakeCode, type MistakeData } from '../errors/manifestMistakes.ts';
 
-/** Where a mistake is and what it is: `web.yaml:12: …`. */
+/** Location and description of a mistake: `web.yaml:12: …`. */
 export interface Mistake {
   readonly source: string;
   readonly line: number;
@@ -37,7 +37,7 @@ class SourceDocument {
     return this.firstLine + low;
   }
 
-  /** The line of a field, or undefined where there is none. */
+  /** The line of a field, or undefined if it does not exist. */
   lineOf(path: readonly (string | number)[]): number | undefined {
     this.located ??= locator(this.text);
     const offset = this.located(path);
@@ -54,7 +54,7 @@ function lineStarts(text: string): number[] {
 export class Manifest {
   readonly object: JsonObject;
   private readonly document: SourceDocument;
-  /** Of the object inside its document: empty, or its place in a List. */
+  /** Path of the object inside its document: empty, or its index in a List. */
   private readonly path: readonly (string | number)[];
 
   constructor(object: JsonObject, document: SourceDocument, path: readonly (string | number)[]) {
@@ -88,24 +88,24 @@ export class Manifest {
     return textOf(this.metadata['namespace']) || undefined;
   }
 
-  /** `Deployment shop/web`, as mistakes begin. */
+  /** `Deployment shop/web`, the prefix of mistakes. */
   get title(): string {
     const namespace = this.namespace === undefined ? '' : `${this.namespace}/`;
     return `${this.kind} ${namespace}${this.name ?? '?'}`;
   }
 
-  /** A mistake in this object, at the field where it is, or at the nearest that exists. */
+  /** A mistake in this object, located at the field or at its nearest existing parent. */
   mistake<Code extends MistakeCode>(field: string, code: Code, data: MistakeData<Code>): Mistake {
     const message = mistakeText(code, { title: this.title, field }, data);
     return { source: this.source, line: this.lineOf(field), code, message };
   }
 
-  /** The line where it begins. */
+  /** The first line of the object. */
   get line(): number {
     return this.lineOf('');
   }
 
-  /** `field` as validation writes it: `spec.containers[0].resources.requests[cpu]`. */
+  /** `field` in the notation of validation: `spec.containers[0].resources.requests[cpu]`. */
   private lineOf(field: string): number {
     const steps = [...field.matchAll(/\[([^\]]*)\]|([^.[\]]+)/g)].map(([, key, name]) => key ?? name ?? '');
     let path: readonly (string | number)[] = this.path;
@@ -154,7 +154,7 @@ interface ParsedDocument {
 
 const SEPARATOR = /^---(?=\s|$)/gm;
 
-/** A mistake in one document does not keep the others from being read, so each is parsed by itself. */
+/** Documents are parsed one by one, so that an error in one does not affect the others. */
 function documentsOf(source: string, text: string): ParsedDocument[] {
   const whole = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const json = parseJson(whole);
@@ -180,7 +180,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // It may still be YAML in flow style, or several documents; that parser names what is wrong.
+    // It may be YAML in flow style, or several documents; the YAML parser reports errors.
     return undefined;
   }
 }

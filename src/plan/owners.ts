@@ -1,12 +1,13 @@
 /**
- * Which objects of the input are owned by others. A dump of a live cluster has a Deployment, its ReplicaSets and their pods: only
- * the first says how many pods there shall be, so what is owned by another object of the input is not counted again.
+ * Ownership between objects of the input. A dump of a live cluster has a Deployment, its ReplicaSets and their pods:
+ * only the Deployment states how many pods are wanted, so objects owned by another object of the input are not counted
+ * again.
  */
 import { isJsonObject, type JsonObject } from '../api/schema/json.ts';
 import type { PlanNote } from '../ledger/planNote.ts';
 import type { Manifest } from './manifestDocuments.ts';
 
-/** Counted by its owner, counted itself, or one of many copies that a DaemonSet has. */
+/** Counted through its owner, counted itself, or one of the pods of a DaemonSet. */
 export type OwnedPlace = 'owner' | 'own' | 'daemon';
 
 export class Owners {
@@ -33,7 +34,7 @@ export class Owners {
       return 'owner';
     }
     if (kind !== 'DaemonSet' || manifest.kind !== 'Pod') return 'own';
-    // Without its DaemonSet, one of its pods stands for all of them.
+    // If the DaemonSet is missing, one of its pods represents it.
     if (this.daemonSets.has(key)) return 'owner';
     this.daemonSets.add(key);
     return 'daemon';

@@ -1,6 +1,4 @@
-/**
- * Turns manifests and a catalogue into the solver's problem with an empty cluster, and notes what had to be assumed.
- */
+/** Turns manifests and a catalogue into the solver's problem with an empty cluster, and notes the assumptions made. */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { bundledInstanceTypes } from '../catalogue/bundledCatalogue.ts';
@@ -12,7 +10,7 @@ import type { PlanInput } from './readManifests.ts';
 
 export interface PlanCatalogue {
   readonly region: string;
-  /** In place of the bundled ones. */
+  /** Used instead of the bundled ones. */
   readonly instanceTypes?: readonly InstanceType[];
 }
 
@@ -58,7 +56,7 @@ function classOf(pool: NodePool, { classes, pools }: PlanInput, notes: PlanNote[
     }
     return DEFAULT_NODE_CLASS;
   }
-  // Preferred depends on the cluster's version, which is not known here; Required does not.
+  // Preferred depends on the cluster's version, which is unknown here; Required does not.
   if (found.spec?.localDNS?.mode !== 'Required' || found.status?.localDNSState !== undefined) return found;
   return { ...found, status: { ...found.status, localDNSState: 'Enabled' } };
 }

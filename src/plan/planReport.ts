@@ -16,7 +16,7 @@ export interface PlanReport {
   readonly lowerBoundPerHour: number;
   readonly gap: readonly GapPart[];
   readonly solveMillis: number;
-  /** With `--explain`: what the lower bound leaves out of account. */
+  /** With `--explain`: what the lower bound ignores. */
   readonly relaxation?: string;
 }
 
@@ -43,7 +43,7 @@ export interface UnschedulableReport {
 }
 
 interface WhyReport {
-  /** The pod without which a cheaper instance type would do. */
+  /** The pod without which a cheaper instance type would suffice. */
   readonly boundBy: string | null;
   readonly boundByResource: string | null;
   readonly others: readonly { readonly instanceType: string; readonly because: string; readonly detail: string }[];
@@ -94,7 +94,7 @@ function nodeReport(node: PlannedNode, explain: boolean): PlannedNodeReport {
   };
 }
 
-/** One for each type and way to pay, in the solver's order, without the chosen one. */
+/** One per type and capacity type, in the solver's order, without the chosen one. */
 function otherOfferings(alternatives: readonly Alternative[]): OfferingReport[] {
   const seen = new Set<string>();
   const others: OfferingReport[] = [];
@@ -112,7 +112,7 @@ function offering({ instanceType, zone, capacityType, pricePerHour }: Alternativ
   return { instanceType, zone, capacityType, pricePerHour: dollars(pricePerHour) };
 }
 
-/** Six digits are what Azure prints; binary fractions would print more. */
+/** Azure prints six digits; binary fractions would print more. */
 function dollars(amount: number): number {
   return Math.round(amount * 1e6) / 1e6;
 }

@@ -1,4 +1,4 @@
-/** A plan as text for people, ready for a pull request. */
+/** A plan as text, suitable for a pull request. */
 import { choiceText } from '../ledger/choiceText.ts';
 import { countText } from '../ledger/countText.ts';
 import {

@@ -1,4 +1,4 @@
-/** Schemas of the kinds that bring pods, with only the fields that decide where a pod can run. */
+/** Schemas of the kinds that create pods, with only the fields that affect placement. */
 import type { StructuralSchema } from '../api/schema/structuralSchema.ts';
 
 const text: StructuralSchema = { type: 'string' };

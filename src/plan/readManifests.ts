@@ -1,4 +1,4 @@
-/** Reads manifests into what a plan is made of. What is wrong in one object never keeps the others from being read. */
+/** Reads manifests into the input of a plan. Errors in one object do not prevent reading the others. */
 import type { Deployment, Pod, PodDisruptionBudget } from '../api/kinds.ts';
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
@@ -19,12 +19,12 @@ import { Owners } from './owners.ts';
 import { DAEMON_SET, isWorkload, readWorkload } from './workloads.ts';
 import { byPreference } from '../solver/byPreference.ts';
 
-/** More pods than any cluster has; a slip of the finger in `replicas` must not fill the memory. */
+/** More pods than any cluster has; protects the memory from a typo in `replicas`. */
 const MAX_PODS = 200_000;
 
 export interface PlanInput {
   readonly pods: readonly Pod[];
-  /** What makes the pods, with the names of those in `pods`. */
+  /** The owners of the pods, with the names of their entries in `pods`. */
   readonly workloads: readonly PlannedWorkload[];
   readonly podBudgets: readonly PodDisruptionBudget[];
   readonly daemons: readonly Pod[];
@@ -33,9 +33,9 @@ export interface PlanInput {
   /** Labels by name. */
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly mistakes: readonly Mistake[];
-  /** What was left out, though nothing is wrong with it: kinds that a plan does not know. */
+  /** Valid objects that were ignored because a plan does not use their kind. */
   readonly warnings: readonly Mistake[];
-  /** What was assumed that a reader should know. */
+  /** Assumptions that the reader should know. */
   readonly notes: readonly PlanNote[];
 }
 
@@ -44,12 +44,12 @@ interface PlannedWorkload {
   readonly namespace: string;
   readonly name: string;
   readonly pods: readonly string[];
-  /** How its pods are replaced when its template changes; absent where they are not. */
+  /** How its pods are replaced when its template changes; absent when they are not. */
   readonly rollout?: RolloutBounds;
 }
 
 export interface ManifestText {
-  /** What mistakes are reported under. */
+  /** Source named in mistakes. */
   readonly source: string;
   readonly text: string;
 }
@@ -57,7 +57,7 @@ export interface ManifestText {
 export function readManifests(texts: readonly ManifestText[]): PlanInput {
   const reader = new ManifestReader();
   const parsed = texts.map(({ source, text }) => parseManifests(source, text));
-  // Autoscalers and owners may stand in any file, before or after what they concern.
+  // Autoscalers and owners may be in any file, before or after their objects.
   for (const { manifests } of parsed) for (const manifest of manifests) reader.prepare(manifest);
   for (const { manifests, mistakes } of parsed) {
     reader.mistakes.push(...mistakes);
@@ -97,7 +97,7 @@ class ManifestReader {
   private readonly podNames = new Set<string>();
   private readonly autoscalers = new Autoscalers();
   private readonly autoscalerMistakes = new Map<Manifest, readonly Mistake[]>();
-  /** By apiVersion and kind; filled when the first is asked for. */
+  /** By apiVersion and kind; filled on first use. */
   private readonly schemas = new Map<string, StructuralSchema>();
 
   prepare(manifest: Manifest): void {
@@ -203,7 +203,7 @@ class ManifestReader {
     if (nodeClass !== undefined) this.classes.push(nodeClass);
   }
 
-  /** As the API server would: unknown fields gone, defaults in, then judged. */
+  /** As in the API server: drops unknown fields, applies defaults, then validates. */
   private readCustom<T>(manifest: Manifest): T | undefined {
     if (manifest.name === undefined) {
       this.mistakes.push(manifest.mistake('metadata.name', 'FieldRequired', {}));
@@ -227,7 +227,7 @@ class ManifestReader {
     if (known !== undefined || this.schemas.size > 0) return known;
     for (const { spec } of renderCrds()) {
       for (const { name, schema } of spec.versions) {
-        // The published type of schemas is wider than the one that ours have.
+        // The published schema type is wider than ours.
         const json = schema?.openAPIV3Schema as StructuralSchema | undefined;
         if (json !== undefined) this.schemas.set(`${spec.group}/${name}/${spec.names.kind}`, json);
       }
@@ -269,7 +269,7 @@ class ManifestReader {
   }
 }
 
-/** A StatefulSet has no surge: a pod is gone before the one that replaces it comes. */
+/** A StatefulSet has no surge: a pod is deleted before its replacement is created. */
 function rolloutOf({ kind, object }: Manifest, replicas: number): RolloutBounds | undefined {
   if (kind === 'StatefulSet') return { maxSurge: 0, maxUnavailable: 1 };
   if (kind !== 'Deployment') return undefined;
@@ -277,7 +277,7 @@ function rolloutOf({ kind, object }: Manifest, replicas: number): RolloutBounds 
   return strategy?.type === 'Recreate' ? { maxSurge: 0, maxUnavailable: replicas } : boundsOf(replicas, strategy);
 }
 
-/** A kustomization.yaml may leave out its own apiVersion and kind. */
+/** A kustomization.yaml may omit apiVersion and kind. */
 function isKustomization({ source, kind, apiVersion }: Manifest): boolean {
   if (kind === 'Kustomization' && apiVersion.startsWith('kustomize.config.k8s.io/')) return true;
   return kind === '' && /(^|\/)kustomization(\.ya?ml)?$/i.test(source);

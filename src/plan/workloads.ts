@@ -1,6 +1,6 @@
 /**
- * The pods that a workload would run, named `<workload>-0`, `-1`, …, as the API server would complete them, or what is
- * wrong with it.
+ * The pods that a workload would run, named `<workload>-0`, `-1`, … and completed like in the API server, or its
+ * mistakes.
  */
 import { InvariantError } from '../errors/invariantError.ts';
 import type { Pod } from '../api/kinds.ts';
@@ -14,10 +14,10 @@ import { CRON_JOB_SCHEMA, DAEMON_SET_SCHEMA, JOB_SCHEMA, POD_SCHEMA, REPLICATED_
 
 type PodSpec = NonNullable<Pod['spec']>;
 
-/** How a kind brings pods. */
+/** How a kind creates pods. */
 interface WorkloadKind {
   readonly schema: StructuralSchema;
-  /** Where its pod template is; empty: the object itself is the pod. */
+  /** Path of the pod template; empty: the object itself is the pod. */
   readonly template: readonly string[];
   readonly count: (object: JsonObject) => number;
 }
@@ -54,7 +54,7 @@ export interface Workload {
   readonly name: string;
   readonly namespace: string;
   readonly count: number;
-  /** The pod of that number. */
+  /** The pod with that name. */
   readonly pod: (name: string) => Pod;
 }
 
@@ -95,7 +95,7 @@ export function readWorkload(groupKind: string, manifest: Manifest): Workload | 
   };
 }
 
-/** Everything that is an amount of something: no text that is none, nothing below zero. */
+/** All amounts must be valid quantities and not negative. */
 function amountMistakes(manifest: Manifest, spec: JsonObject, path: string): Mistake[] {
   const check = (amounts: unknown, field: string): Mistake[] =>
     Object.entries(isJsonObject(amounts) ? amounts : {}).flatMap(([name, value]) => {
@@ -116,12 +116,12 @@ function amountMistakes(manifest: Manifest, spec: JsonObject, path: string): Mis
   return [...empty, ...containers, ...both(spec, path), ...check(spec['overhead'], `${path}.overhead`)];
 }
 
-/** What the API server fills in that placement depends on. */
+/** Defaults of the API server that affect placement. */
 function completePodSpec(spec: JsonObject): PodSpec {
   const isHost = spec['hostNetwork'] === true;
   const complete = (container: JsonObject): JsonObject => ({
     ...container,
-    // A limit without a request is a request of the same size.
+    // A limit without a request counts as a request of the same size.
     ...(isJsonObject(container['resources']) ? { resources: withRequests(container['resources']) } : {}),
     ...(isHost
       ? { ports: listAt(container, 'ports').map((port) => ({ hostPort: port['containerPort'], ...port })) }
@@ -143,7 +143,7 @@ function withRequests(resources: JsonObject): JsonObject {
   };
 }
 
-/** A Job runs this many pods side by side at most. */
+/** Maximum number of pods that a Job runs in parallel. */
 function runsAtOnce(object: JsonObject, path: readonly string[]): number {
   if (at(object, [...path, 'suspend']) === true) return 0;
   const parallelism = numberAt(object, [...path, 'parallelism']) ?? 1;

@@ -4,9 +4,9 @@ import { Annotations } from '../api/labels.ts';
 const PHASES = ['Pending', 'Unknown', 'Running'];
 
 /**
- * The pods of a ReplicaSet in the order in which they are given up, as kube-controller-manager sorts them: not placed,
- * not running, not ready, of low deletion cost, beside others of the same workload, then the young. Ages count by powers
- * of two; pods that are alike go in order of their uid. `related` are all pods of the same workload.
+ * The pods of a ReplicaSet in kube-controller-manager's deletion order: unscheduled, not running, not ready, low
+ * deletion cost, on a node with more pods of the workload, then younger. Ages are compared as powers of two; ties go by
+ * uid. `related`: all pods of the same workload.
  */
 export function inDeletionOrder(pods: readonly Pod[], related: readonly Pod[], now: number): readonly Pod[] {
   const onNode = new Map<string, number>();
@@ -22,7 +22,7 @@ export function inDeletionOrder(pods: readonly Pod[], related: readonly Pod[], n
   return ranked.map(({ pod }) => pod);
 }
 
-/** Numbers that are compared one after another; the lowest goes first. */
+/** Numbers compared one after another; the lowest is deleted first. */
 function rankOf(pod: Pod, beside: number, now: number): readonly number[] {
   const { spec, status, metadata } = pod;
   const restarts = (status?.containerStatuses ?? []).map(({ restartCount }) => restartCount);

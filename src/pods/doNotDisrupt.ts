@@ -3,8 +3,8 @@ import { Annotations } from '../api/labels.ts';
 import { Duration } from '../units/duration.ts';
 
 /**
- * What a pod's `karpenter.sh/do-not-disrupt` comes to now: for good (`"true"`), or for a time since the pod started
- * (`"30m"`), during which it is `until` some moment and after which it is `elapsed`.
+ * Current effect of a pod's `karpenter.sh/do-not-disrupt`: permanent (`"true"`), or for a time since the pod started
+ * (`"30m"`): `until` a moment, then `elapsed`.
  */
 export type DisruptionShield =
   | { readonly state: 'none' }
@@ -25,7 +25,7 @@ export function disruptionShield(pod: Pod, now: number): DisruptionShield {
   return { state: now < end ? 'until' : 'elapsed', end };
 }
 
-/** Whether the pod asks to be left alone now. */
+/** Whether the pod must not be disrupted now. */
 export function isDoNotDisrupt(pod: Pod, now: number): boolean {
   const { state } = disruptionShield(pod, now);
   return state === 'forever' || state === 'until';

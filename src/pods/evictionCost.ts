@@ -5,7 +5,7 @@ const DELETION_COST_UNIT = 2 ** 27;
 const PRIORITY_UNIT = 2 ** 25;
 const BOUND = 10;
 
-/** How much it hurts to move a pod: 1 for an ordinary one, more or less by its deletion cost and its priority. */
+/** Cost of moving a pod: 1 for an ordinary one, adjusted by its deletion cost and priority. */
 export function evictionCost({ metadata, spec }: Pod): number {
   const deletionCost = Number(metadata.annotations?.[Annotations.podDeletionCost] ?? 0);
   const cost =

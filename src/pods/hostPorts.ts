@@ -1,4 +1,4 @@
-/** Ports that pods take on their node, and which pod on a node already holds one of them. */
+/** Host ports of pods, and conflicts between them on a node. */
 import type { Container, Pod } from 'kubernetes-types/core/v1.js';
 
 export interface HostPort {
@@ -10,11 +10,11 @@ export interface HostPort {
 export interface HostPortConflict {
   readonly wanted: HostPort;
   readonly taken: HostPort;
-  /** Key of the pod that holds the port. */
+  /** Key of the pod that uses the port. */
   readonly owner: string;
 }
 
-/** Ports of the containers that run as long as the pod: regular ones and sidecars. */
+/** Ports of containers that run as long as the pod: regular ones and sidecars. */
 export function hostPortsOf(pod: Pod): HostPort[] {
   const sidecars = (pod.spec?.initContainers ?? []).filter((container) => container.restartPolicy === 'Always');
   return [...sidecars, ...(pod.spec?.containers ?? [])].flatMap(portsOfContainer);
@@ -68,7 +68,7 @@ function portsOfContainer(container: Container): HostPort[] {
   );
 }
 
-/** 0.0.0.0, ::, or a longer way to write the latter. */
+/** 0.0.0.0, ::, or a longer form of the latter. */
 function isEveryAddress(ip: string): boolean {
   return ip === '0.0.0.0' || /^[0:]+$/.test(ip);
 }

@@ -3,7 +3,7 @@ import type { LabelSelector } from 'kubernetes-types/meta/v1.js';
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** No selector matches nothing, an empty one everything; an operator that does not exist matches nothing. */
+/** No selector matches nothing, an empty one everything; an unknown operator matches nothing. */
 export function matchesLabelSelector(selector: LabelSelector | undefined, labels: Labels | undefined): boolean {
   if (selector === undefined) return false;
   const { matchLabels = {}, matchExpressions = [] } = selector;
@@ -16,7 +16,7 @@ export function labelOf(labels: Labels | undefined, key: string): string | undef
   return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
-/** The operators that selectors of labels and of nodes share; `value` is undefined when the label is missing. */
+/** Operators shared by label and node selectors; `value` is undefined when the label is missing. */
 export function matchesValue(operator: string, values: readonly string[] = [], value: string | undefined): boolean {
   switch (operator) {
     case 'In':

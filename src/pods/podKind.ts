@@ -2,14 +2,14 @@ import type { Container } from 'kubernetes-types/core/v1.js';
 import type { Pod } from '../api/kinds.ts';
 
 /**
- * Which pods may stand in for one another: `shape` is what a scheduler reads of the pod, as a short hash, and `kind` that
- * together with the workload (the controller that owns the pod). A pod that replaces an evicted one has another name and
- * the same kind. A pod without a controller is alone of its kind.
+ * Identifies interchangeable pods: `shape` is a short hash of what a scheduler reads of the pod, and `kind` combines it
+ * with the workload (the owning controller). A pod that replaces an evicted one has another name and the same kind. A
+ * pod without a controller is the only one of its kind.
  */
 export interface PodKind {
   readonly kind: string;
   readonly shape: string;
-  /** Whether another pod of the kind may come when this one goes. */
+  /** Whether the pod is replaced by another of its kind. */
   readonly replaced: boolean;
 }
 
@@ -33,7 +33,7 @@ export function controllerOf({ metadata }: Pod): string | undefined {
   return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }
 
-/** Written out field by field: a restarted controller must read the same from the same pod. */
+/** Written field by field, so that a restarted controller computes the same text for the same pod. */
 function shapeText({ metadata, spec }: Pod): string {
   if (spec === undefined) return '';
   const { overhead, nodeSelector, affinity, tolerations, topologySpreadConstraints, priority } = spec;
@@ -45,7 +45,7 @@ function shapeText({ metadata, spec }: Pod): string {
     spec.initContainers?.map((container) => [containerShape(container), container.restartPolicy]),
     [overhead, resources, nodeSelector, affinity, tolerations, topologySpreadConstraints],
     [priority, schedulerName, runtimeClassName, resourceClaims],
-    // Pods with disks of their own must go where those are.
+    // Pods with their own disks depend on the location of these.
     spec.volumes?.flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []),
   ]);
 }
@@ -55,7 +55,7 @@ const containerShape = ({ resources, ports }: Container): unknown => [
   ports?.flatMap(({ hostPort, protocol, hostIP }) => (hostPort ? [[hostPort, protocol, hostIP]] : [])),
 ];
 
-/** FNV-1a, 32 bits, twice with different beginnings: short enough for an annotation. */
+/** FNV-1a, 32 bits, twice with different start values: short enough for an annotation. */
 function hash(text: string): string {
   let [left, right] = [0x811c9dc5, 0x01000193];
   for (let at = 0; at < text.length; at++) {

@@ -1,7 +1,7 @@
 import type { Pod } from '../api/kinds.ts';
 import { preemptedNode } from '../api/placementHint.ts';
 
-/** Questions about one pod that every loop asks the same way. */
+/** Predicates on one pod, shared by all loops. */
 export const isTerminal = (pod: Pod): boolean => pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded';
 
 export const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined;
@@ -17,7 +17,10 @@ export const isDaemonPod = (pod: Pod): boolean => isOwnedBy(pod, 'apps/v1', 'Dae
 /** A static (mirror) pod belongs to its Node and cannot move. */
 export const isNodePod = (pod: Pod): boolean => isOwnedBy(pod, 'v1', 'Node');
 
-/** The scheduler has looked at the pod, found no room, and makes none by preemption. A hint of ours changes nothing. */
+/**
+ * The scheduler has tried the pod, found no node, and does not preempt for it. Our own hint does not count as
+ * preemption.
+ */
 export function isProvisionable(pod: Pod): boolean {
   if (pod.spec?.nodeName || preemptedNode(pod) || isTerminating(pod) || isTerminal(pod)) return false;
   if (isDaemonPod(pod) || isNodePod(pod)) return false;
@@ -26,7 +29,7 @@ export function isProvisionable(pod: Pod): boolean {
   );
 }
 
-/** Wants a place again when its node goes away. */
+/** Must be rescheduled when its node is removed. */
 export function isReschedulable(pod: Pod): boolean {
   const leaving = isTerminating(pod) && isOwnedBy(pod, 'apps/v1', 'StatefulSet');
   return (isActive(pod) || leaving) && !isDaemonPod(pod) && !isNodePod(pod);

@@ -1,6 +1,6 @@
 /**
- * How much of a node a pod takes (or may take at most), by the rules of kube-scheduler: init containers, sidecars,
- * resizes under way, pod-level resources, overhead, and one of `pods`.
+ * Resources that a pod takes (or may take at most) of a node, by the rules of kube-scheduler: init containers,
+ * sidecars, pending resizes, pod-level resources, overhead, and one of `pods`.
  */
 import type { Container, ContainerStatus, Pod } from 'kubernetes-types/core/v1.js';
 import { Quantity } from '../units/quantity.ts';
@@ -15,14 +15,14 @@ import {
 
 type ResourceList = Readonly<Record<string, string>>;
 
-/** The typings that we use are older than this field. */
+/** Our typings are older than this field. */
 interface PodLevelResources {
   readonly resources?: { readonly requests?: ResourceList; readonly limits?: ResourceList };
 }
 
 const ONE_POD: Resources = { pods: Quantity.fromValue(1) };
 
-/** By spec while no kubelet has reported what the pod holds, then by pod: a spec outlives changes of the status. */
+/** By spec until a kubelet reports the pod's resources, then by pod: a spec object survives changes of the status. */
 const known = new WeakMap<object, Resources>();
 
 export function podRequests(pod: Pod): Resources {
@@ -60,8 +60,8 @@ export function podLimits(pod: Pod): Resources {
 }
 
 /**
- * The most that the containers need at one time: either everything that runs in the long term, or one init container
- * together with the sidecars that were started before it.
+ * The maximum that the containers need at one time: either all long-running ones, or one init container plus the
+ * sidecars started before it.
  */
 function aggregate(pod: Pod, amountOf: (container: Container) => Resources): Resources {
   const containers = pod.spec?.containers ?? [];
@@ -78,7 +78,7 @@ function aggregate(pod: Pod, amountOf: (container: Container) => Resources): Res
   return maxResources(addResources(...containers.map(amountOf), sidecars), peak);
 }
 
-/** Pod-level amounts stand in place of the containers' sum, for the resources that may be given so. */
+/** Pod-level amounts replace the containers' sum for the resources where they are supported. */
 function podLevel(list: ResourceList | undefined): Resources {
   if (list === undefined) return noResources;
   const supported = (name: string): boolean => name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
@@ -90,13 +90,13 @@ const statusesOf = ({ status }: Pod): readonly ContainerStatus[] => [
   ...(status?.initContainerStatuses ?? []),
 ];
 
-/** Whether a kubelet has said what the containers really hold. */
+/** Whether a kubelet has reported the containers' actual resources. */
 function hasReported({ status }: Pod): boolean {
   const reports = ({ resources }: ContainerStatus): boolean => resources !== undefined;
   return (status?.containerStatuses?.some(reports) || status?.initContainerStatuses?.some(reports)) ?? false;
 }
 
-/** Sidecars count, plain init containers do not. */
+/** Includes sidecars but not plain init containers. */
 function reportedStatuses(pod: Pod): ReadonlyMap<string, ContainerStatus> {
   const plain = new Set(
     (pod.spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy !== 'Always').map(({ name }) => name),
@@ -105,7 +105,7 @@ function reportedStatuses(pod: Pod): ReadonlyMap<string, ContainerStatus> {
   return new Map(reporting.map((status) => [status.name, status]));
 }
 
-/** While a resize is under way the larger counts; one that can never happen does not count at all. */
+/** During a resize the larger amount counts; an infeasible resize is ignored. */
 function resizedRequests(pod: Pod, wanted: ResourceList | undefined, status: ContainerStatus): Resources {
   const held = maxResources(parseResources(status.resources?.requests), parseResources(status.allocatedResources));
   const pending = pod.status?.conditions?.find((condition) => condition.type === 'PodResizePending');

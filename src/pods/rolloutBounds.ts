@@ -1,4 +1,4 @@
-/** How many pods of a Deployment may come and be gone at a time while they are replaced by others. */
+/** How many pods of a Deployment may be added or missing during a rolling update. */
 import type { Deployment } from '../api/kinds.ts';
 
 export interface RolloutBounds {
@@ -19,12 +19,12 @@ export function resolveShare(
 
 type Strategy = NonNullable<Deployment['spec']>['strategy'];
 
-/** Of a strategy that rolls. */
+/** For rolling updates. */
 export function boundsOf(replicas: number, strategy: Strategy): RolloutBounds {
   const rolling = strategy?.rollingUpdate;
   const maxSurge = resolveShare(rolling?.maxSurge ?? '25%', replicas, Math.ceil);
   const maxUnavailable = resolveShare(rolling?.maxUnavailable ?? '25%', replicas, Math.floor);
-  // Both zero would never get anywhere.
+  // If both were zero, there would be no progress.
   const least = maxSurge === 0 ? 1 : 0;
   return { maxSurge, maxUnavailable: Math.min(replicas, Math.max(least, maxUnavailable)) };
 }

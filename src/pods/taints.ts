@@ -1,11 +1,11 @@
 /**
- * Which taints of a node or a pool a pod does not tolerate, and the rules about taints that come and go while a node
+ * Taints of a node or pool that a pod does not tolerate, and the rules for taints that are temporary while a node
  * starts.
  */
 import type { Taint, Toleration } from 'kubernetes-types/core/v1.js';
 import { EPHEMERAL_TAINT_PREFIX, KNOWN_EPHEMERAL_TAINTS } from '../api/labels.ts';
 
-/** What identifies a taint; the value does not. */
+/** The identity of a taint; the value is not part of it. */
 type TaintIdentity = Pick<Taint, 'key' | 'effect'>;
 
 const MAX_INT64 = 2n ** 63n - 1n;
@@ -38,7 +38,7 @@ export function tolerates(toleration: Toleration, taint: Taint): boolean {
   }
 }
 
-/** `base` and those of `more` whose key and effect are not in it yet. */
+/** `base` plus those of `more` with a key and effect not in it. */
 export function mergeTaints(base: readonly Taint[], more: readonly Taint[]): Taint[] {
   const merged = [...base];
   for (const taint of more) {
@@ -57,14 +57,14 @@ export function hasTaint(taints: readonly TaintIdentity[], wanted: TaintIdentity
   return taints.some((taint) => taint.key === wanted.key && taint.effect === wanted.effect);
 }
 
-/** Whether the taint goes away by itself while a node joins. */
+/** Whether the taint is removed automatically while a node joins. */
 export function isEphemeralTaint(taint: TaintIdentity): boolean {
   return taint.key.startsWith(EPHEMERAL_TAINT_PREFIX) || hasTaint(KNOWN_EPHEMERAL_TAINTS, taint);
 }
 
 /**
- * The taints that pods must tolerate. Until a managed node is initialised, ephemeral and startup taints are about to
- * go and do not count; afterwards every taint does.
+ * The taints that pods must tolerate. Until a managed node is initialized, ephemeral and startup taints are ignored;
+ * afterwards every taint counts.
  */
 export function schedulingTaints(
   taints: readonly Taint[],
@@ -86,7 +86,7 @@ function toleratesNumber(toleration: Toleration, taint: Taint): boolean {
   return toleration.operator === 'Lt' ? value < bound : value > bound;
 }
 
-/** Only the plain form of an int64 counts: no sign but minus, no leading zeros. */
+/** Only the plain form of an int64: no sign except minus, no leading zeros. */
 function parseDecimal(text: string | undefined): bigint | undefined {
   if (text === undefined || !/^(0|-?[1-9]\d{0,18})$/.test(text)) return undefined;
   const value = BigInt(text);

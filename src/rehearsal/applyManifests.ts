@@ -1,4 +1,7 @@
-/** A cluster after `kubectl apply`: pools, classes and budgets take the new spec, pods of workloads come, stay or go. */
+/**
+ * A cluster after `kubectl apply`: pools, classes and budgets get the new spec, pods of workloads are added, kept or
+ * removed.
+ */
 import { READY } from '../api/conditionTypes.ts';
 import { Kinds } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
@@ -14,7 +17,7 @@ import { findObject, kindKey, objectsOf, type ClusterObjects } from './clusterOb
 
 type Manifests = Pick<PlanInput, 'pools' | 'classes' | 'pods'> & Partial<Pick<PlanInput, 'workloads' | 'podBudgets'>>;
 
-/** The cluster in the end, and the workloads whose pods are replaced until then. */
+/** The cluster in the end, and the workloads whose pods are replaced on the way. */
 export interface AppliedObjects extends PatchedObjects {
   readonly rollouts: readonly Rollout[];
 }

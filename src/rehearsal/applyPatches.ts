@@ -1,4 +1,4 @@
-/** Objects after patches, with what the cluster's own controllers make of them. */
+/** Objects after patches, including the effects of the cluster's own controllers. */
 import { Kinds, type Pod, type PodDisruptionBudget } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Annotations } from '../api/labels.ts';
@@ -16,7 +16,7 @@ export interface PatchedObjects {
   readonly changedPools: ReadonlySet<string>;
 }
 
-/** Patches of objects that are not there change nothing. */
+/** Patches of missing objects have no effect. */
 export function applyPatches(objects: ClusterObjects, patches: readonly Patch[]): PatchedObjects {
   const kinds = new Map(objects.kinds);
   const changedPools = new Set<string>();
@@ -49,7 +49,7 @@ export function kindOf(target: { readonly apiVersion: string; readonly kind: str
   return all.find((each) => each.kind === target.kind && apiVersionOf(each) === target.apiVersion);
 }
 
-/** With what the API server gives a new object. */
+/** With the fields that the API server sets on a new object. */
 function created(object: KubeObject, time: number): KubeObject {
   const { namespace = '', name } = object.metadata;
   return {
@@ -69,7 +69,7 @@ function consequences(
   return after;
 }
 
-/** The stamp by which nodes notice that the template changed; only where the pool as it was had one of this version. */
+/** Updates the hash annotation by which nodes detect a template change, if the old pool had one of this version. */
 export function withHash(before: NodePool, after: NodePool): NodePool {
   const stamps = before.metadata.annotations ?? {};
   if (stamps[Annotations.nodePoolHashVersion] !== NODE_POOL_HASH_VERSION) return after;
@@ -77,16 +77,16 @@ export function withHash(before: NodePool, after: NodePool): NodePool {
   return { ...after, metadata: { ...after.metadata, annotations } };
 }
 
-/** What the disruption controller of Kubernetes would allow, from the pods that it last counted. */
+/** What Kubernetes' disruption controller would allow, based on its last count of pods. */
 export function withAllowance(budget: PodDisruptionBudget, objects: ClusterObjects): PodDisruptionBudget {
   const { maxUnavailable, minAvailable } = budget.spec ?? {};
   const { namespace } = budget.metadata;
   const covered = objectsOf(objects, Kinds.Pod).filter(
     ({ metadata }) => metadata.namespace === namespace && matchesLabelSelector(budget.spec?.selector, metadata.labels),
   );
-  // A plain number of pods that are to stay needs no owner that says how many there should be.
+  // With an absolute minAvailable, the owner's replica count is not needed.
   const isPlain = maxUnavailable === undefined && typeof minAvailable === 'number';
-  // Pods that are starting will be healthy by the time that it matters.
+  // Starting pods will be healthy when it matters.
   const counted = (budget.status?.currentHealthy ?? covered.filter(isReady).length) + covered.filter(isStarting).length;
   const expectedPods = isPlain ? covered.length : (budget.status?.expectedPods ?? covered.length);
   const currentHealthy = Math.min(expectedPods, counted);

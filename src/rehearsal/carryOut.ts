@@ -1,4 +1,4 @@
-/** A cluster after decisions were carried out: new nodes are there, pods run where the plan has them, old nodes are gone. */
+/** A cluster after decisions were executed: new nodes exist, pods run where planned, old nodes are gone. */
 import { Kinds, type Node, type Pod } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Annotations, Labels } from '../api/labels.ts';
@@ -13,7 +13,7 @@ import { formatResources } from '../units/resources.ts';
 import { timestamp } from '../units/timestamp.ts';
 import { kindKey, objectsOf, type ClusterObjects } from './clusterObjects.ts';
 
-/** What is to be done at one moment. */
+/** Changes at one moment. */
 export interface Step {
   readonly planned: readonly PlannedNode[];
   readonly onExisting: readonly { readonly node: string; readonly pods: readonly string[] }[];
@@ -33,7 +33,7 @@ export function stepOf(commands: readonly Command[]): Step {
   };
 }
 
-/** New nodes are named after `prefix`. Pods of nodes that go and have no place left end with their node. */
+/** New nodes are named after `prefix`. Pods of removed nodes that have no other place end with their node. */
 export function carryOut(
   objects: ClusterObjects,
   { planned, onExisting, gone }: Step,
@@ -65,7 +65,7 @@ export function carryOut(
   return { ...objects, kinds };
 }
 
-/** The same when nodes that are on their way out have gone: pods of theirs that want a place again wait for one. */
+/** The same for nodes already being removed: their pods that must be rescheduled wait for a place. */
 export function finishDepartures(objects: ClusterObjects, gone: Step['gone']): ClusterObjects {
   const nodes = new Set(gone.map(({ node }) => node));
   const homeless = objectsOf(objects, Kinds.Pod).filter(
@@ -77,7 +77,7 @@ export function finishDepartures(objects: ClusterObjects, gone: Step['gone']): C
   return { ...left, kinds };
 }
 
-/** As the scheduler leaves a pod that fits nowhere. */
+/** State of a pod that the scheduler could not place. */
 export function unscheduled(pod: Pod): Pod {
   const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }];
   return { ...pod, status: { phase: 'Pending', conditions } };

@@ -1,4 +1,4 @@
-/** The known traps of NodePools, PodDisruptionBudgets and workloads, looked for in a rehearsal, each with its fix. */
+/** Finds known problems of NodePools, PodDisruptionBudgets and workloads in a rehearsal, each with its fix. */
 import { NodeClaimConditions } from '../api/conditionTypes.ts';
 import { findCondition } from '../api/conditions.ts';
 import { Kinds, type Pod, type PodDisruptionBudget } from '../api/kinds.ts';
@@ -31,14 +31,14 @@ import { unreadyPool } from './unreadyPool.ts';
 type Options = Omit<RehearsalOptions, 'objects' | 'changedPools'>;
 
 const ORDER: readonly Severity[] = ['error', 'warning', 'info'];
-/** Percent of a limit from which it is worth a word. */
+/** Percentage of a limit from which a finding is reported. */
 const NEAR = 90;
-/** Of one kind of finding about workloads. */
+/** Limit on findings of one kind about workloads. */
 const MOST = 20;
 
-/** What lies outside of the objects that loops read. */
+/** State that loops do not read. */
 export interface Surroundings {
-  /** The account whose rights are looked at; absent: rights are not looked at. */
+  /** The account whose rights are checked; absent: rights are not checked. */
   readonly account?: Account | undefined;
   readonly quota?: QuotaAnswer | undefined;
 }
@@ -70,7 +70,7 @@ export async function checkup(
   );
 }
 
-/** By the node classes that the pools name. */
+/** By the node classes of the pools. */
 function providersOf(pools: readonly NodePool[]): readonly Provider[] {
   const groups = new Set(pools.map(({ spec }) => spec.template.spec.nodeClassRef.group));
   const all: readonly [Provider, string][] = [
@@ -128,7 +128,7 @@ function budgetFindings({ pass }: Rehearsal, pool: NodePool): readonly Finding[]
       }),
     ]),
   );
-  // Not what the budgets come to now: a percentage of no node is no node.
+  // Check the budget itself, not its current value: a percentage of zero nodes is zero.
   const closed = budgets.filter(({ nodes, schedule }) => /^0+%?$/.test(nodes) && schedule === undefined);
   const blocked = REASONS.filter((reason) =>
     closed.some(({ reasons }) => reasons === undefined || reasons.includes(reason)),
@@ -165,7 +165,7 @@ function budgetFindings({ pass }: Rehearsal, pool: NodePool): readonly Finding[]
   return found;
 }
 
-/** Nodes that wait to be replaced for a new image, in a pool that has no hours for that. */
+/** Nodes waiting to be replaced for a new image, in a pool whose budgets allow no time for that. */
 function imageFindings({ pass }: Rehearsal, pool: NodePool): readonly Finding[] {
   const { budgets } = pool.spec.disruption;
   const hasHours = budgets.some(
@@ -186,7 +186,7 @@ function imageFindings({ pass }: Rehearsal, pool: NodePool): readonly Finding[] 
   ];
 }
 
-/** Pools that take the same pods, of which neither comes first. */
+/** Pools that accept the same pods at equal weight. */
 function overlaps(pools: readonly NodePool[]): readonly Finding[] {
   const dynamic = pools.filter(({ spec }) => spec.replicas === undefined);
   return dynamic.flatMap((pool, at) =>
@@ -257,7 +257,7 @@ function budgetName({ metadata }: PodDisruptionBudget): ObjectName {
   };
 }
 
-/** Pods that ask for nothing, by their owner. */
+/** Pods without requests, by owner. */
 function workloadFindings({ pass }: Rehearsal): readonly Finding[] {
   const byOwner = new Map<string, { readonly pods: Pod[]; readonly missing: readonly string[] }>();
   for (const view of pass.views.filter(({ claim }) => claim !== undefined)) {

@@ -1,4 +1,4 @@
-/** A cluster as plain objects at one moment: what a snapshot file holds and what a rehearsal starts from. */
+/** A cluster as plain objects at one moment: the content of a snapshot file and the start of a rehearsal. */
 import { Kinds } from '../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import { isForbidden, isNotFound } from '../kube/errors.ts';
@@ -7,7 +7,7 @@ import type { Kube, ListOptions } from '../kube/kube.ts';
 import { trimFor } from '../kube/trim.ts';
 
 export interface ClusterObjects {
-  /** When they were read: milliseconds since 1970. */
+  /** When they were read, in milliseconds since 1970. */
   readonly time: number;
   /** By `kindKey`. */
   readonly kinds: ReadonlyMap<string, readonly KubeObject[]>;
@@ -15,7 +15,7 @@ export interface ClusterObjects {
 
 type AnyKind = ResourceKind<KubeObject>;
 
-/** What loops read of a cluster, beside the node classes. */
+/** Kinds that loops read, besides the node classes. */
 export const LOOP_KINDS: readonly AnyKind[] = [
   Kinds.Pod,
   Kinds.Node,
@@ -32,7 +32,7 @@ export const LOOP_KINDS: readonly AnyKind[] = [
   Kinds.VolumeAttachment,
 ];
 
-/** What owns pods, and may be patched. */
+/** Owners of pods that can be patched. */
 export const WORKLOADS: readonly AnyKind[] = [
   Kinds.Deployment,
   Kinds.ReplicaSet,
@@ -40,7 +40,7 @@ export const WORKLOADS: readonly AnyKind[] = [
   Kinds.ReplicationController,
 ];
 
-/** Kinds that loops can do without where reading them is forbidden. */
+/** Kinds that loops do not require where reading them is forbidden. */
 const OPTIONAL: readonly AnyKind[] = [Kinds.LimitRange];
 
 const PAGE = 500;
@@ -62,14 +62,17 @@ export function findObject<T extends KubeObject>(
 }
 
 export interface ReadingOptions {
-  /** What is kept of each object; what loops read of it when absent. */
+  /** Fields of each object to keep; by default what loops read. */
   readonly keep?: (object: KubeObject, kind: AnyKind) => KubeObject;
-  /** Told after each page. */
+  /** Called after each page. */
   readonly onProgress?: (progress: { readonly kind: string; readonly objects: number }) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Lists everything, in pages. Lists are not of one moment: what changes while they are read is as each list had it. */
+/**
+ * Lists all kinds, in pages. Lists are not from the same moment: an object that changes meanwhile is as its list
+ * returned it.
+ */
 export async function readObjects(
   kube: Kube,
   wanted: readonly AnyKind[],

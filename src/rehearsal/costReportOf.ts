@@ -1,4 +1,4 @@
-/** What the nodes of a rehearsal cost, and which pods that is for. */
+/** Cost of the nodes of a rehearsal, attributed to pods. */
 import type { Pod } from '../api/kinds.ts';
 import { Labels } from '../api/labels.ts';
 import type { NodeView } from '../cluster/nodeView.ts';
@@ -11,10 +11,10 @@ import { fatesOf } from './judge.ts';
 import { HOURS_PER_MONTH, nodePrice } from './nodeFactsOf.ts';
 import type { Rehearsal } from './rehearse.ts';
 
-/** The name of what no pod has asked for. */
+/** Name of unrequested resources. */
 const IDLE = 'idle';
 
-/** A pod costs the part of its node that it asks for: the mean of its parts of cpu and of memory. */
+/** A pod costs the share of its node that it requests: the mean of its cpu and memory shares. */
 export function costReportOf(rehearsal: Rehearsal, labelKey?: string): CostReport {
   const { pass } = rehearsal;
   const pools = new Tally();
@@ -72,7 +72,7 @@ function shareOf(pod: Pod, view: NodeView): number {
   return (cpu + memory) / 2;
 }
 
-/** Parts of what the node has for pods, from 0. */
+/** Requests as shares of the node's allocatable resources. */
 export function sharesOf(pod: Pod, { allocatable }: NodeView): { readonly cpu: number; readonly memory: number } {
   const requests = podRequests(pod);
   const part = (resource: 'cpu' | 'memory'): number => {
@@ -82,7 +82,7 @@ export function sharesOf(pod: Pod, { allocatable }: NodeView): { readonly cpu: n
   return { cpu: part('cpu'), memory: part('memory') };
 }
 
-/** The owner of the owner cannot be seen from here: of a ReplicaSet the name without its hash. */
+/** The owner's owner is not known here: for a ReplicaSet, the name without its hash. */
 export function workloadOf({ metadata }: Pod): string {
   const owner = (metadata.ownerReferences ?? []).find(({ controller }) => controller === true);
   const { namespace = 'default' } = metadata;

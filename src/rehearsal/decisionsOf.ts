@@ -10,7 +10,7 @@ import type { Rehearsal } from './rehearse.ts';
 export interface Decisions {
   /** RFC 3339. */
   readonly time: string;
-  /** Nodes to buy for pods that wait. */
+  /** Nodes to buy for waiting pods. */
   readonly launches: readonly {
     readonly nodePool: string;
     readonly offering: Alternative;
@@ -18,7 +18,7 @@ export interface Decisions {
   }[];
   readonly nominations: readonly { readonly node: string; readonly pods: readonly string[] }[];
   readonly refusals: readonly { readonly pod: string; readonly reason: string }[];
-  /** In order of the claim's name. */
+  /** Sorted by claim name. */
   readonly nodes: readonly { readonly nodeClaim: string; readonly sentence: string; readonly fate: NodeFate }[];
 }
 

@@ -1,4 +1,4 @@
-/** Asks a rehearsal about one node: what becomes of it, and what would change that. */
+/** Asks a rehearsal about one node: its outcome in the next pass, and what would change it. */
 import { Kinds } from '../api/kinds.ts';
 import { Labels } from '../api/labels.ts';
 import { apiVersionOf } from '../api/object.ts';
@@ -27,7 +27,7 @@ export async function explainNodeIn(
   rehearsal: Rehearsal,
   ref: NodeRef,
   options: Omit<RehearsalOptions, 'objects' | 'changedPools'>,
-  /** Where the owners of pods are read. */
+  /** To read the owners of pods. */
   kube: Kube,
 ): Promise<Explanation | undefined> {
   const view = findView(rehearsal, ref);
@@ -62,10 +62,10 @@ function notOurs(ref: NodeRef): Explanation {
   return { object: objectOf(ref), sentence, constraint: 'not-managed', evidence: [], fixes: [] };
 }
 
-/** Steps of others that are looked into. */
+/** Limit on simulated steps for other nodes. */
 const MOST_STEPS = 3;
 
-/** Where other nodes go first, they may take the room that its pods would have had: it is judged when they have gone. */
+/** Nodes removed earlier may take the room for its pods: evaluates it after they are gone. */
 async function whenItsTurnComes(
   claim: string,
   rehearsal: Rehearsal,
@@ -117,7 +117,7 @@ function outcomeOf(
   return { fate: withHeldDrain(judged, view, rehearsal), picture };
 }
 
-/** The question where the pods of the node go without it; it is asked when the answer is read. */
+/** The question where the node's pods would go without it; asked when the answer is read. */
 function askedWithout({ moment, pass }: Rehearsal, { name }: NodeView): Asked {
   const own = pass.candidates.find(({ view }) => view.name === name);
   const closedNodes = new Set(pass.views.filter(({ initialized }) => !initialized).map((each) => each.name));

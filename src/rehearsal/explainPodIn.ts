@@ -33,13 +33,13 @@ export interface PodRef {
   readonly namespace: string;
 }
 
-/** How often the obstacle that remains after a change is looked into as well. */
+/** Limit on further obstacles examined after a change. */
 const MOST_ROUNDS = 3;
-/** Proposals that are rehearsed in one round, and in all rounds together. */
+/** Limits on proposals rehearsed in one round, and in all rounds. */
 const MOST_TRIES = 8;
 const MOST_REHEARSALS = 24;
 const MOST_FIXES = 3;
-/** Most other pods of the same owner to which a change is applied, too. */
+/** Limit on siblings to which a change is also applied. */
 const MOST_SIBLINGS = 500;
 
 /** Undefined when there is no such pod. */
@@ -66,17 +66,17 @@ export async function explainPodIn(rehearsal: Rehearsal, ref: PodRef, kube: Kube
   return { ...explanation, fixes: explanation.fixes.map((fix) => told(fix, source)) };
 }
 
-/** What stays the same while changes are tried. */
+/** Constant context while changes are tried. */
 interface Surroundings {
   readonly source: PodSource;
   /** Other pods of the same owner. */
   readonly siblings: readonly Pod[];
-  /** Pods of other owners that are about to be made. */
+  /** Pods of other owners that are about to be created. */
   readonly coming: readonly Pod[];
   readonly kube: Kube;
-  /** DaemonSets that are changed already on the way here. */
+  /** DaemonSets already changed by earlier proposals. */
   readonly smaller: ReadonlySet<string>;
-  /** How many more may be made; counted down. */
+  /** Remaining rehearsals; counted down. */
   readonly rehearsals: { left: number };
 }
 
@@ -88,7 +88,7 @@ function siblingsOf({ objects }: Rehearsal, pod: Pod): readonly Pod[] {
     .slice(0, MOST_SIBLINGS);
 }
 
-/** The fix, saying so where its object must be deleted and created again. */
+/** The fix, mentioning if its object must be deleted and created again. */
 function told(fix: ExplainedFix, { target }: PodSource): ExplainedFix {
   const isRemade = fix.patches.some(
     (each) => each.type === 'create' && each.target.name === target.name && each.target.kind === target.kind,
@@ -98,7 +98,7 @@ function told(fix: ExplainedFix, { target }: PodSource): ExplainedFix {
 
 const isApplicable = ({ patches }: ExplainedFix): boolean => patches.length > 0;
 
-/** Where the solver knows no change that helps, others are rehearsed, each with what is then in the way. */
+/** If the solver has no effective change, other changes are rehearsed, each followed by the next obstacle. */
 async function answerOf(rehearsal: Rehearsal, pod: Pod, around: Surroundings, rounds: number): Promise<PodAnswer> {
   const { source } = around;
   const answer = explainPod({ ...questionOf(rehearsal, pod, around, rounds < MOST_ROUNDS), pod, source });
@@ -125,7 +125,7 @@ async function answerOf(rehearsal: Rehearsal, pod: Pod, around: Surroundings, ro
     const tried = await fixAfter(next, pod, around, each, rounds);
     if (tried !== undefined) (tried.isEnough ? found : foundTogether).push(tried.fix);
   }
-  // A change that is enough by itself is smaller than one that needs another.
+  // A single sufficient change is smaller than a combination.
   const fixes = [...found, ...foundTogether, ...answer.fixes];
   return { ...answer, fixes: [...fixes.filter(isApplicable), ...fixes.filter((each) => !isApplicable(each))] };
 }
@@ -159,13 +159,13 @@ const daemonsIn = (patches: ExplainedFix['patches']): readonly string[] =>
 
 const FAR: readonly string[] = ['taints', 'requirements'];
 
-/** Whether some pool admits such pods by taints and requirements, and refuses them for another reason. */
+/** Whether some pool accepts such pods by taints and requirements, and refuses them for another reason. */
 function isNear(obstacle: Obstacle): boolean {
   if (obstacle.kind !== 'unplaced' || obstacle.reason.kind === 'no-pools') return obstacle.kind !== 'unplaced';
   return obstacle.reason.kind !== 'refused' || obstacle.reason.pools.some(({ stage }) => !FAR.includes(stage));
 }
 
-/** Most pools without purchases for which it is checked whether they would take the pod. */
+/** Limit on pools without purchases that are checked for this pod. */
 const MOST_BARRED = 3;
 
 async function answerOfBarredPool(
@@ -194,7 +194,7 @@ async function answerOfBarredPool(
   return undefined;
 }
 
-/** What a rehearsal assumes of a pool must not get into a patch of it. */
+/** A rehearsal's assumption about a pool must not get into a patch of the pool. */
 function isSeparate({ patches }: ExplainedFix, effects: ExplainedFix['patches']): boolean {
   const assumed = new Set(
     effects.flatMap(({ target, patch }) =>
@@ -204,7 +204,7 @@ function isSeparate({ patches }: ExplainedFix, effects: ExplainedFix['patches'])
   return !patches.some(({ target }) => target.kind === Kinds.NodePool.kind && assumed.has(target.name));
 }
 
-/** Patches of the owner that come later contain what earlier ones change, and its new pods stand in place of this one. */
+/** Later patches of the owner include the changes of earlier ones; its new pods replace this one. */
 function joined(
   first: ExplainedFix['patches'],
   later: ExplainedFix['patches'],
@@ -218,7 +218,7 @@ function joined(
   return mergedByTarget([...kept, ...later]);
 }
 
-/** After a change the pod counts as placed only when the siblings that wait are. */
+/** After a change the pod counts as placed only when its waiting siblings are placed too. */
 function questionOf(
   { moment }: Rehearsal,
   pod: Pod,
@@ -261,7 +261,7 @@ function withPods(asked: Asked, more: readonly Pod[]): Asked {
   return { ...asked, overlay, solution: asked.ask(overlay, asked.options, asked.pools) };
 }
 
-/** As they are on the server. */
+/** As on the server. */
 async function claimsOf({ metadata, spec }: Pod, kube: Kube): Promise<readonly PersistentVolumeClaim[]> {
   const { namespace = 'default' } = metadata;
   const names = (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
@@ -281,7 +281,7 @@ async function claimsOf({ metadata, spec }: Pod, kube: Kube): Promise<readonly P
   return found.flat();
 }
 
-/** Of the same priority, the one that waits for longer is tried first: a pod that is made again comes last. */
+/** Within a priority, the pod that waits longest is tried first: a recreated pod comes last. */
 function isRival(other: Pod, pod: Pod): boolean {
   const isOwn = podKey(other) === podKey(pod) || (ownerOf(pod) !== undefined && ownerOf(other) === ownerOf(pod));
   return !isOwn && (other.spec?.priority ?? 0) >= (pod.spec?.priority ?? 0);
@@ -297,7 +297,7 @@ async function pictureOf(
   for (const { nodePool = '', claim } of pass.views) {
     if (claim !== undefined) poolNodes.set(nodePool, (poolNodes.get(nodePool) ?? 0) + 1);
   }
-  // What is remembered of them lacks most of their containers.
+  // Trimmed copies lack most fields of containers.
   const stored = await Promise.all(
     [...daemonSets.store.list()]
       .slice(0, MOST_TRIES)

@@ -1,4 +1,4 @@
-/** Asks a rehearsal about a NodePool: what it cannot do, or what its nodes cost and what holds the savings. */
+/** Asks a rehearsal about a NodePool: why it is unusable, or what its nodes cost and what blocks savings. */
 import { READY } from '../api/conditionTypes.ts';
 import { findCondition } from '../api/conditions.ts';
 import { Kinds, type Pod } from '../api/kinds.ts';
@@ -55,7 +55,7 @@ function unready(pool: NodePool): Answer | undefined {
   );
 }
 
-/** The least that a pod can ask for, of this pool. */
+/** A minimal pod for this pool. */
 function probeOf(name: string): Pod {
   return {
     metadata: { name: 'probe', namespace: 'default', uid: 'probe' },
@@ -67,7 +67,7 @@ function probeOf(name: string): Pod {
   };
 }
 
-/** Why the pool cannot have another node. */
+/** Why no node can be added to the pool. */
 export function poolRefusal({ moment, pass }: Rehearsal, pool: NodePool): Answer | undefined {
   if (pool.spec.replicas !== undefined) return undefined;
   const pod = probeOf(pool.metadata.name);
@@ -99,7 +99,7 @@ export function poolRefusal({ moment, pass }: Rehearsal, pool: NodePool): Answer
   };
 }
 
-/** What the nodes cost, and what holds most of the savings. */
+/** Cost of the nodes, and what blocks most of the savings. */
 async function bill(
   rehearsal: Rehearsal,
   pool: NodePool,

@@ -1,4 +1,4 @@
-/** A trap as a finding, and its fix as a merge patch. */
+/** A problem as a finding, with its fix as a merge patch. */
 import type { ExplainedFix, ObjectName } from '../ledger/explanation.ts';
 import type { Finding, Severity, Trap } from '../ledger/finding.ts';
 import { trapText } from '../ledger/findingText.ts';
@@ -19,5 +19,5 @@ export const fixOf = (remedy: Remedy, target: ObjectName, patch: Readonly<Record
   patches: [{ target, type: 'merge', patch }],
 });
 
-/** What has to be done by other means than a patch. */
+/** A fix that no patch can make. */
 export const adviceOf = (remedy: Remedy): ExplainedFix => ({ sentence: remedyText(remedy), patches: [] });

@@ -1,4 +1,7 @@
-/** Names of a cluster as hashes: the same name becomes the same hash wherever it stands alone, so that references still hold. */
+/**
+ * Replaces names in a cluster by hashes: each name gets the same hash wherever it is a whole value, so that references
+ * stay valid.
+ */
 import { createHash } from 'node:crypto';
 import { Kinds } from '../api/kinds.ts';
 import type { KubeObject } from '../api/object.ts';
@@ -23,14 +26,14 @@ const PRIVATE: ReadonlySet<string> = new Set(
 
 export class HashedNames {
   private readonly hashes = new Map<string, string>();
-  /** A namespace may be called as a pool is, and the pool keeps its name. */
+  /** A namespace may have the same name as a pool, and the pool keeps its name. */
   private readonly open = new Set<string>();
 
-  /** All objects have to be known before the first of them is renamed. */
+  /** All objects must be registered before the first one is renamed. */
   learn(key: string, objects: readonly KubeObject[]): void {
     for (const { metadata } of objects) {
       if (!PRIVATE.has(key)) this.open.add(metadata.name);
-      // Of some owners, such as Jobs, nothing but the name is known.
+      // Of some owners, such as Jobs, only the name is known.
       const owners = (metadata.ownerReferences ?? []).map(({ name }) => name);
       const own = PRIVATE.has(key) ? [metadata.name, metadata.namespace ?? '', ...owners] : [];
       for (const name of own) this.hashes.set(name, hashOf(name));
@@ -41,7 +44,7 @@ export class HashedNames {
     return PRIVATE.has(key) ? (this.rename(objects, '') as readonly T[]) : objects;
   }
 
-  /** The name of an object of the kind, or of its namespace. */
+  /** The new name of an object of the kind, or of its namespace. */
   nameOf(key: string, name: string): string {
     return PRIVATE.has(key) ? this.hashOf(name) : name;
   }
@@ -60,7 +63,7 @@ export class HashedNames {
   }
 }
 
-/** Fields in which names stand among other words. */
+/** Fields that contain names inside longer text. */
 const SENTENCES: ReadonlySet<string> = new Set(['providerID', 'message', 'volumeHandle']);
 const WORD = /[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?/g;
 

@@ -1,4 +1,4 @@
-/** What becomes of a node that is to go whatever its pods say, when they keep its drain from ever being done. */
+/** Outcome for a node that is removed regardless of its pods, when they block its drain forever. */
 import type { Pod, PodDisruptionBudget } from '../api/kinds.ts';
 import { isWaitingEviction } from '../cluster/drain.ts';
 import { PodBudgets } from '../cluster/disruptionBudgets.ts';
@@ -11,10 +11,13 @@ import { podKey } from '../pods/podKey.ts';
 import { isReschedulable } from '../pods/podPredicates.ts';
 import type { Rehearsal } from './rehearse.ts';
 
-/** Reasons for which a claim is deleted without a look at the budgets of its pods. */
+/** Reasons for deleting a claim without checking PodDisruptionBudgets. */
 const UNASKED: readonly string[] = ['Surplus'];
 
-/** Whether the node goes wherever its pods find a place, or none. With a grace period they go in the end. */
+/**
+ * Whether the node is removed even if its pods find no place. With a terminationGracePeriod they are deleted in the
+ * end.
+ */
 function isDrainedUnasked(fate: NodeFate, { claim }: NodeView): boolean {
   const isGoing = fate.kind === 'goes' ? UNASKED.includes(fate.reason) : fate.kept.cause.kind === 'deleting';
   return isGoing && claim !== undefined && claim.spec.terminationGracePeriod === undefined;

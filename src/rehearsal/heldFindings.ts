@@ -1,4 +1,4 @@
-/** What keeps nodes that should go. */
+/** What blocks nodes that should be removed. */
 import { findCondition } from '../api/conditions.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Finding, Trap } from '../ledger/finding.ts';
@@ -9,7 +9,7 @@ import { findingOf } from './findingOf.ts';
 import { HOURS_PER_MONTH } from './nodeFactsOf.ts';
 import type { Rehearsal, RehearsalOptions } from './rehearse.ts';
 
-/** What holds savings, and drifted nodes that cannot be replaced: one example of each cause. */
+/** Blockers of savings and of replacing drifted nodes: one example per cause. */
 export async function heldFindings(
   rehearsal: Rehearsal,
   fates: ReadonlyMap<string, NodeFate>,
@@ -44,5 +44,5 @@ export async function heldFindings(
   return found;
 }
 
-/** Blockers that were set up by hand. */
+/** Blockers configured by users. */
 const HELD: readonly string[] = ['pdb', 'do-not-disrupt', 'budget', 'policy', 'scheduling'];

@@ -1,4 +1,4 @@
-/** What the disruption loop would do now: which nodes go, and why each of the others is kept. */
+/** What the disruption loop would do now: which nodes it removes, and why it keeps each of the others. */
 import { tellsMore } from '../controllers/disruption/reporter.ts';
 import { surplusOf } from '../controllers/static-deprovisioning/controller.ts';
 import type { Candidate } from '../disruption/candidate.ts';
@@ -9,13 +9,13 @@ import { METHODS } from '../disruption/methods.ts';
 import type { NodeFate } from '../ledger/nodeFateText.ts';
 import type { Rehearsal } from './rehearse.ts';
 
-/** Nodes up to which the whole pass is made for the sake of one. */
+/** Up to this many nodes, the whole pass is run even for a question about one. */
 const MOST_FOR_SETS = 300;
 
 type Judged = Pick<Rehearsal, 'pass' | 'kept'>;
 type Fates = Map<string, NodeFate>;
 
-/** Of every node of ours, by the name of its claim. */
+/** Of every managed node, by claim name. */
 export function fatesOf(judged: Judged): ReadonlyMap<string, NodeFate> {
   const fates = begin(judged);
   for (const method of METHODS) {
@@ -26,7 +26,7 @@ export function fatesOf(judged: Judged): ReadonlyMap<string, NodeFate> {
   return fates;
 }
 
-/** Of one node; in a large cluster it is looked at alone. Undefined for a claim that the pass does not know. */
+/** Of one node; in a large cluster only this node is evaluated. Undefined for a claim unknown to the pass. */
 export function fateOf(claim: string, judged: Judged): NodeFate | undefined {
   const fates = begin(judged);
   let ofDrift: NodeFate | undefined;
@@ -39,14 +39,14 @@ export function fateOf(claim: string, judged: Judged): NodeFate | undefined {
     const isLarge = found.candidates.length > MOST_FOR_SETS;
     if (method.name === 'multi-node' && isLarge) continue;
     decide(fates, method, method.name === 'single-node' && isLarge ? [own] : found.candidates, judged);
-    // What keeps a node that has drifted is of more interest than what keeps it from being consolidated.
+    // For a drifted node, the obstacle to drift is more important than the obstacle to consolidation.
     if (method.reason === 'Drifted') ofDrift = fates.get(claim);
   }
   const fate = fates.get(claim);
   return fate?.kind === 'kept' ? (ofDrift ?? fate) : fate;
 }
 
-/** Nodes that are no candidates, and those that static pools have too many of. */
+/** Nodes that are not candidates, and surplus nodes of static pools. */
 function begin({ pass, kept }: Judged): Fates {
   const fates: Fates = new Map();
   for (const { pool } of pass.pools.values()) {
@@ -83,7 +83,7 @@ function fateBy({ reason, savingsPerHour, replacements }: Command): NodeFate {
   };
 }
 
-/** What was decided before stands; of two causes the one that says more. */
+/** Earlier decisions are kept; of two causes the more informative one is kept. */
 function note(fates: Fates, all: readonly Kept[]): void {
   for (const kept of all) {
     const name = kept.nodeClaim;
@@ -94,7 +94,7 @@ function note(fates: Fates, all: readonly Kept[]): void {
   }
 }
 
-/** Runs the steps to their end without giving the thread back. */
+/** Runs the steps to the end without yielding the thread. */
 export function finish<Result>(steps: Generator<void, Result>): Result {
   for (;;) {
     const { done, value } = steps.next();

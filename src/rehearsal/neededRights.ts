@@ -1,7 +1,7 @@
-/** What the controller does to the API server, resource by resource: what its account has to be allowed. */
+/** Requests of the controller to the API server by resource, and so the rights that its account needs. */
 import type { ResourceAccess } from '../kube/accessReviews.ts';
 
-/** What does not work without a right; `core`: nothing does. */
+/** What fails without a right; `core`: everything. */
 type Purpose = 'core' | 'placement hints' | 'node overlays' | 'capacity buffers' | 'dynamic resources' | 'LocalDNS';
 
 export interface NeededRight extends ResourceAccess {
@@ -72,14 +72,14 @@ const BY_PROVIDER: Readonly<Record<Provider, readonly NeededRight[]>> = {
   kwok: [...rights('karpenter.kwok.sh', ['kwoknodeclasses'], READ), ...rights('', ['nodes'], ['create'])],
 };
 
-/** In the whole cluster. */
+/** Cluster-wide. */
 export function neededRights(providers: readonly Provider[]): readonly NeededRight[] {
   return [...EVERYWHERE, ...providers.flatMap((provider) => BY_PROVIDER[provider])];
 }
 
 const LEASE = { group: 'coordination.k8s.io', resource: 'leases', purpose: 'core' } as const;
 
-/** In the namespace that the controller runs in: the lease of the one that leads. */
+/** In the controller's own namespace: the lease for leader election. */
 export function neededRightsIn(namespace: string): readonly NeededRight[] {
   return [
     { ...LEASE, verb: 'create', namespace },

@@ -7,7 +7,7 @@ import { finish } from './judge.ts';
 import type { Rehearsal } from './rehearse.ts';
 
 const MINUTE = 60_000;
-/** Milliseconds that a step takes: instances boot, pods move, old nodes go. */
+/** Milliseconds per step: boot instances, move pods, remove old nodes. */
 export const WAVE = 5 * MINUTE;
 
 interface Next {
@@ -15,7 +15,7 @@ interface Next {
   readonly told: ChangeStep;
 }
 
-/** Places for pods that wait, on nodes that are there and on new ones; undefined when there are none. */
+/** Places for waiting pods, on existing and new nodes; undefined when there are none. */
 export function placeWaiting({ moment }: Rehearsal, since: number): Next | undefined {
   const { plannedNodes, onExisting } = moment.ask({ pods: moment.demand.waiting });
   if (plannedNodes.length + onExisting.length === 0) return undefined;
@@ -24,7 +24,7 @@ export function placeWaiting({ moment }: Rehearsal, since: number): Next | undef
   return { step: { planned: plannedNodes, onExisting, gone: [] }, told };
 }
 
-/** Nodes for pods that wait come first, then the first method that has something to do. */
+/** First nodes for waiting pods, then the first disruption method that finds something. */
 export function nextStep(rehearsal: Rehearsal, since: number): Next | undefined {
   const { pass } = rehearsal;
   const minute = Math.round(since / MINUTE);

@@ -1,4 +1,4 @@
-/** What can be told of a node from the cluster as it is. */
+/** Facts about a node, derived from the current cluster. */
 import { Annotations, Labels } from '../api/labels.ts';
 import { parsePlannedOfferings } from '../cloud/plannedOfferings.ts';
 import type { NodeView } from '../cluster/nodeView.ts';
@@ -13,7 +13,7 @@ import type { Rehearsal } from './rehearse.ts';
 
 export const HOURS_PER_MONTH = 730;
 
-/** Dollars per hour of an offering, as it is sold today; undefined where it is not known. */
+/** Today's price of an offering in dollars per hour; undefined when unknown. */
 function offeringPrice(
   { pools }: Pick<Pass, 'pools'>,
   pool: string | undefined,
@@ -25,7 +25,7 @@ function offeringPrice(
   return price === 0 ? undefined : price;
 }
 
-/** Dollars per hour of a node of ours. */
+/** Dollars per hour of a managed node. */
 export function nodePrice(pass: Pick<Pass, 'pools'>, { labels, nodePool }: NodeView): number | undefined {
   return offeringPrice(pass, nodePool, placeOf(labels));
 }

@@ -1,4 +1,4 @@
-/** The nodes of a cluster as rows of `top`: what they are, what they cost, how full they are. No plan is made for that. */
+/** The nodes of a cluster as rows of `top`: type, price and utilization. Needs no plan. */
 import { Kinds, type Node, type Pod } from '../api/kinds.ts';
 import { READY } from '../api/conditionTypes.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
@@ -17,9 +17,9 @@ export interface NodeRow {
   readonly instanceType: string;
   readonly zone: string;
   readonly capacityType: string;
-  /** US dollars per hour; 0 when it is not known. */
+  /** US dollars per hour; 0 when unknown. */
   readonly pricePerHour: number;
-  /** Parts of what pods can have, from 0. */
+  /** Requested share of the resources allocatable to pods. */
   readonly cpu: number;
   readonly memory: number;
   readonly pods: number;
@@ -76,7 +76,7 @@ export function nodeStatus({ metadata, spec, status }: Node): NodeRow['status'] 
   return spec?.unschedulable === true ? 'Cordoned' : 'Ready';
 }
 
-/** Pools of one node class share their types: asked for once for each class. */
+/** Pools of one node class share their types: fetch them once per class. */
 async function typesByPool(
   objects: ClusterObjects,
   cloud: CloudProvider,

@@ -6,10 +6,7 @@ import { kindKey, objectsOf, type ClusterObjects } from './clusterObjects.ts';
 
 type Reads = Pick<Kube, 'get' | 'list'>;
 
-/**
- * A server that has these objects and never changes. Kinds that they do not contain are asked from `behind`, where there
- * is one. A write is a mistake of ours.
- */
+/** An API server with constant objects. Reads of other kinds are forwarded to `behind`, if given. A write is a bug. */
 export function objectsKube(objects: ClusterObjects, behind?: Reads): Kube {
   const refuse = async (): Promise<never> => {
     throw new InvariantError('a rehearsal must not write');
@@ -47,7 +44,7 @@ export function objectsKube(objects: ClusterObjects, behind?: Reads): Kube {
   };
 }
 
-/** Nothing happens until the watcher goes. */
+/** A watch without events, until it is aborted. */
 function silence(signal: AbortSignal | undefined): AsyncIterable<never> {
   const next = async (): Promise<IteratorReturnResult<undefined>> => {
     if (signal !== undefined && !signal.aborted) {

@@ -1,6 +1,6 @@
 /**
- * The bill in the form in which OpenCost's `/allocation` API answers, so that what reads the one can read the other. A
- * rehearsal knows one moment: the window is the time before it, as if the cluster had been the same all through it.
+ * The bill in the format of OpenCost's `/allocation` API, for existing consumers. A rehearsal knows only one moment:
+ * the window is the time before it, as if the cluster had not changed in it.
  */
 import type { Pod } from '../api/kinds.ts';
 import type { NodeView } from '../cluster/nodeView.ts';
@@ -36,11 +36,11 @@ export interface OpenCostAnswer {
   readonly data: readonly Readonly<Record<string, Allocation>>[];
 }
 
-/** OpenCost's name for what no pod has asked for, and for pods without the label. */
+/** OpenCost's name for unrequested resources, and the one for pods without the label. */
 const IDLE = '__idle__';
 const UNALLOCATED = '__unallocated__';
 const HOUR = 3_600_000;
-/** What this does not know the price of. */
+/** Costs that are not known here. */
 const FREE = [
   'gpuCount',
   'gpuHours',
@@ -66,7 +66,7 @@ const FREE = [
 ];
 const NOTHING = Object.fromEntries(FREE.map((name) => [name, 0]));
 
-/** Of pods that are counted together; per hour. */
+/** Sum per hour over pods that are reported together. */
 interface Sum {
   readonly properties: Record<string, unknown>;
   cores: number;
@@ -84,7 +84,7 @@ export function openCostOf({ pass }: Rehearsal, options: OpenCostOptions): OpenC
     sums.set(name, sum);
   };
   for (const view of pass.views.filter(({ claim }) => claim !== undefined)) {
-    // As `cost` has it: half of a node's price is for its cpu, half for its memory.
+    // As in `cost`: half of a node's price is for its cpu, half for its memory.
     const half = (nodePrice(pass, view) ?? 0) / 2;
     const left = { cpu: half, memory: half };
     for (const pod of view.pods) {
@@ -124,7 +124,7 @@ function propertiesOf(pod: Pod, { name, node }: NodeView, cluster: string): Prop
     cluster,
     node: name,
     namespace,
-    // A pod of its own has no controller.
+    // A pod without an owner has no controller.
     controllerKind: kind === 'Pod' ? '' : kind.toLowerCase(),
     controller: kind === 'Pod' ? '' : controller,
     pod: pod.metadata.name,
@@ -143,7 +143,7 @@ function nameBy(aggregate: Aggregate, properties: Properties, { metadata }: Pod)
   return value === '' ? UNALLOCATED : value;
 }
 
-/** Of several pods together only what they have in common. */
+/** Properties that all pods of the group share. */
 function shown(aggregate: Aggregate, known: Properties): Record<string, unknown> {
   const { cluster, namespace, controller, controllerKind, node } = known;
   switch (aggregate) {
@@ -168,7 +168,7 @@ function allocation(name: string, sum: Sum, now: number, window: number): Alloca
   const [start, end] = [timestamp(now - window), timestamp(now)];
   const isIdle = name.endsWith(IDLE);
   const [cpuCost, ramCost] = [sum.cpuPrice * hours, sum.ramPrice * hours];
-  // How much of what was asked for is used is not known: what is asked for counts as used.
+  // Actual usage is not known: requests count as used.
   const efficiency = isIdle ? 0 : 1;
   return {
     name,
@@ -204,5 +204,5 @@ function allocation(name: string, sum: Sum, now: number, window: number): Alloca
   };
 }
 
-/** As OpenCost rounds. */
+/** Rounded as in OpenCost. */
 const rounded = (value: number): number => Math.round(value * 100_000) / 100_000;

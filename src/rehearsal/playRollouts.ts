@@ -1,4 +1,7 @@
-/** Plays rollouts of workloads to their end: pods that come before others go may need nodes for a while. */
+/**
+ * Simulates rollouts of workloads to their end: new pods that start before old ones are deleted may temporarily need
+ * nodes.
+ */
 import type { ChangeStep } from '../ledger/changeReport.ts';
 import { carryOut } from './carryOut.ts';
 import type { ClusterObjects } from './clusterObjects.ts';
@@ -11,12 +14,12 @@ interface Play {
   readonly options: Omit<RehearsalOptions, 'objects'>;
   /** When the change was made. */
   readonly begin: number;
-  /** Nodes that are bought on the way are added. */
+  /** Steps for nodes bought on the way are appended. */
   readonly steps: ChangeStep[];
   readonly quotas: QuotaShares;
 }
 
-/** Times that new pods are given places, before the rest is replaced at once. */
+/** Limit on rounds of placing new pods; then the rest is replaced at once. */
 const MOST_TURNS = 60;
 const NONE: ReadonlySet<string> = new Set();
 
@@ -27,7 +30,7 @@ export async function playRollouts(
 ): Promise<ClusterObjects> {
   let objects = start;
   let rolling = rollouts;
-  // Pods that find room on other nodes start long before these have booted, and let old pods go meanwhile.
+  // Pods placed on other nodes start long before these have booted, so old pods can be deleted earlier.
   let booting = NONE;
   for (let turns = 0; turns < MOST_TURNS; turns++) {
     ({ objects, rollouts: rolling } = rollOn(objects, rolling, booting));
@@ -46,7 +49,7 @@ export async function playRollouts(
     } else if (booting.size > 0) {
       booting = NONE;
       objects = { ...objects, time: objects.time + WAVE };
-      // Without a place for its new pods, a rollout stays where it is.
+      // Without a place for its new pods, a rollout makes no progress.
     } else return objects;
   }
   return finishRollouts(objects, rolling);

@@ -1,4 +1,4 @@
-/** The pods of a cluster after workloads were applied: new ones wait, of known ones as many stay as are wanted. */
+/** Pods of a cluster after workloads were applied: new pods wait; existing ones are kept up to the wanted number. */
 import { Kinds, type Pod } from '../api/kinds.ts';
 import { mergePatch } from '../kube/mergePatch.ts';
 import type { PlanInput } from '../plan/readManifests.ts';
@@ -11,7 +11,7 @@ import type { Rollout } from './rollout.ts';
 import { objectsOf, type ClusterObjects } from './clusterObjects.ts';
 
 interface PodsAfter {
-  /** When everything has rolled. */
+  /** After all rollouts. */
   readonly pods: readonly Pod[];
   readonly rollouts: readonly Rollout[];
 }
@@ -28,7 +28,7 @@ export function podsAfter(objects: ClusterObjects, pods: readonly Pod[], workloa
     const same = own.filter((pod) => sample === undefined || isAlike(pod, sample));
     const stay = kept(kind, same, own, keys.length, objects.time);
     for (const pod of own) if (!stay.has(pod)) gone.add(pod);
-    // Those that run stand for as many of the manifest.
+    // Running pods stand for the same number of pods of the manifest.
     for (const key of keys.slice(0, stay.size)) wanted.delete(key);
     const outdated = own.filter((pod) => !same.includes(pod));
     if (outdated.length === 0 || bounds === undefined) continue;
@@ -45,7 +45,7 @@ function isOf({ metadata }: Pod, kind: string, name: string): boolean {
   return owner?.kind === 'ReplicaSet' && owner.name === `${name}-${metadata.labels?.['pod-template-hash']}`;
 }
 
-/** Whether the scheduler sees no difference: such a pod need not be made again. */
+/** Whether the pods are equal to the scheduler: then the pod need not be recreated. */
 function isAlike(pod: Pod, sample: Pod): boolean {
   const shape = ({ spec }: Pod, requests: object): object => ({
     requests,
@@ -62,7 +62,7 @@ function kept(kind: string, same: readonly Pod[], own: readonly Pod[], count: nu
   return new Set(order.slice(Math.max(0, order.length - count)));
 }
 
-/** Those that are given up first in front. */
+/** In deletion order. */
 function inOrderOfEnd(kind: string, pods: readonly Pod[], own: readonly Pod[], now: number): readonly Pod[] {
   const ordinal = ({ metadata }: Pod): number => Number(/-(\d+)$/.exec(metadata.name)?.[1] ?? 0);
   return kind === 'StatefulSet'

@@ -9,17 +9,17 @@ export interface QuotaUse {
   readonly limit: number;
 }
 
-/** What Azure said of the quotas of a region, or why it said nothing. */
+/** Azure's answer about the quotas of a region, or why there is none. */
 export type QuotaAnswer = { readonly region: string } & (
   { readonly uses: readonly QuotaUse[] } | { readonly problem: string }
 );
 
-/** Percent of a quota from which it is worth a word. */
+/** Percentage of a quota from which a finding is reported. */
 const NEAR = 90;
-/** What every launch counts against, or every launch of spot instances, and not one family alone. */
+/** Quotas that count every launch, or every spot launch, not just one family. */
 const SHARED: ReadonlySet<string> = new Set(['cores', 'lowPriorityCores', 'virtualMachines']);
 
-/** Those that are in use: a quota of nothing for a family that nothing asks for is no trap. */
+/** Only quotas in use: a zero quota for an unused family is no problem. */
 export function quotaFindings(answer: QuotaAnswer): readonly Finding[] {
   const { region } = answer;
   if ('problem' in answer) {

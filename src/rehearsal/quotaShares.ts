@@ -1,4 +1,4 @@
-/** What nodes take of the subscription's quotas before a change, while it is carried out and after it. */
+/** Usage of the subscription's quotas by nodes before, during and after a change. */
 import { Labels } from '../api/labels.ts';
 import type { QuotaShare } from '../ledger/changeReport.ts';
 import type { PlannedNode } from '../solver/problem.ts';
@@ -22,7 +22,7 @@ export class QuotaShares {
     this.peak = new Map(this.before);
   }
 
-  /** Nodes that come while those of this moment are still there. */
+  /** Adds nodes that are launched while the current ones still exist. */
   beside(now: Rehearsal, planned: readonly PlannedNode[]): void {
     const taken = takenIn(now);
     for (const {
@@ -45,7 +45,7 @@ export class QuotaShares {
   }
 }
 
-/** With what Azure says of those quotas. */
+/** Adds Azure's data about these quotas. */
 export function withQuotaUse(shares: readonly QuotaShare[], uses: readonly QuotaUse[]): readonly QuotaShare[] {
   const known = new Map(uses.map((use) => [use.name.toLowerCase(), use]));
   return shares.map((share) => {

@@ -1,4 +1,4 @@
-/** Follows a cluster and tells every change of what a snapshot keeps of it. */
+/** Follows a cluster and reports every change of the fields that a snapshot keeps. */
 import { setMaxListeners } from 'node:events';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -13,17 +13,17 @@ export interface RecordingOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly kinds: readonly ResourceKind<KubeObject>[];
-  /** What is known already. */
+  /** The known state. */
   readonly start: ClusterObjects;
   readonly keep: (object: KubeObject, kind: ResourceKind<KubeObject>) => KubeObject;
   readonly onChange: (change: Change) => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** Runs until the signal aborts. Returns when it ended, never before the last change. */
+/** Runs until the signal aborts. Returns the end time, which is never before the last change. */
 export async function recordChanges(options: RecordingOptions, signal: AbortSignal): Promise<number> {
   const { kube, clock, random, kinds, start, onError } = options;
-  // One for each kind, and not more.
+  // One listener per kind, no more.
   setMaxListeners(2 * kinds.length, signal);
   const ahead = start.time - clock.now();
   let last = start.time;

@@ -1,25 +1,25 @@
-/** A cluster over time, as a file: a snapshot, then a change of one object in each line, then the time of its end. */
+/** A cluster over time, as a file: a snapshot, then one line per change of an object, then the end time. */
 import type { KubeObject } from '../api/object.ts';
 import type { ClusterObjects } from './clusterObjects.ts';
 import type { HashedNames } from './hashedNames.ts';
 import { parseSnapshot } from './snapshotFile.ts';
 
-/** What became of one object. */
+/** Change of one object. */
 export interface Change {
-  /** Milliseconds since 1970; never before that of the change before it. */
+  /** Milliseconds since 1970; never earlier than the previous change. */
   readonly time: number;
   /** `plural.group`. */
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  /** Absent when it is gone. */
+  /** Absent when it was deleted. */
   readonly object?: KubeObject;
 }
 
 export interface Recording {
   readonly start: ClusterObjects;
   readonly changes: readonly Change[];
-  /** Absent when it was cut short: then it ends with its last change. */
+  /** Absent when the recording was cut off: it then ends with its last change. */
   readonly end?: number;
 }
 
@@ -35,11 +35,11 @@ export function formatChange({ time, kind, namespace, name, object }: Change, na
   return `${JSON.stringify(line)}\n`;
 }
 
-/** The last line of a recording that was not cut short. */
+/** The last line of a complete recording. */
 export const formatEnd = (time: number): string =>
   `${JSON.stringify({ time: new Date(time).toISOString(), end: true })}\n`;
 
-/** Undefined when the first line is no snapshot. A last line that was torn is left out. */
+/** Undefined when the first line is no snapshot. An incomplete last line is ignored. */
 export function parseRecording(text: string): Recording | undefined {
   const [first = '', ...rest] = text.split('\n');
   const start = parseSnapshot(first);
@@ -64,7 +64,7 @@ type Line = Omit<Change, 'time'> & { readonly time: string; readonly end?: true 
 
 export const endOf = ({ start, changes, end }: Recording): number => end ?? changes.at(-1)?.time ?? start.time;
 
-/** The cluster as it was at these times, which rise. */
+/** The cluster at these increasing times. */
 export function* statesAt({ start, changes }: Recording, times: Iterable<number>): Generator<ClusterObjects> {
   const kinds = new Map(
     [...start.kinds].map(([key, objects]) => [key, new Map(objects.map((object) => [keyOf(object.metadata), object]))]),
@@ -86,7 +86,9 @@ export function* statesAt({ start, changes }: Recording, times: Iterable<number>
 export const keyOf = ({ namespace = '', name }: { readonly namespace?: string; readonly name: string }): string =>
   `${namespace}/${name}`;
 
-/** As a snapshot has them: a recording that is cut short and a snapshot of that moment give the same decisions. */
+/**
+ * In the order of a snapshot, so that a recording cut off at some moment gives the same decisions as a snapshot of it.
+ */
 function inOrder(objects: ReadonlyMap<string, KubeObject>): readonly KubeObject[] {
   return [...objects].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, object]) => object);
 }

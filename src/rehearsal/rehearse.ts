@@ -1,6 +1,6 @@
 /**
- * A cluster as the controller would see it, from plain objects: the same picture, the same planner, the same disruption
- * pass, and nothing that writes. Every question of `explain`, `cost`, `doctor`, `plan` and `replay` is asked here.
+ * The controller's view of a cluster from plain objects: same cluster state, planner and disruption pass, but no
+ * writes. All questions of `explain`, `cost`, `doctor`, `plan` and `replay` are asked here.
  */
 import { NodeClaimConditions, Reasons } from '../api/conditionTypes.ts';
 import { ConditionSet, NODE_CLAIM_CONDITIONS } from '../api/conditions.ts';
@@ -28,11 +28,11 @@ export interface RehearsalOptions {
   readonly cloud: CloudProvider;
   readonly planner?: PlannerOptions;
   readonly settings?: DisruptionSettings;
-  /** Pools that have changed: their nodes are judged anew, whether they have drifted and may be consolidated. */
+  /** Changed pools: drift and consolidatability of their nodes are evaluated again. */
   readonly changedPools?: ReadonlySet<string>;
   /**
-   * How long savings are taken to last: `unknown`, or not longer than it is since a node was bought for pods. A controller
-   * that runs may know that demand comes back; that is not to be seen from outside.
+   * How long savings are assumed to last: `unknown`, or at most the time since a node was last bought for pods. Only a
+   * running controller may know when demand returns.
    */
   readonly calm?: 'unknown' | 'brief';
 }
@@ -42,7 +42,7 @@ export interface Rehearsal {
   readonly world: World;
   readonly moment: Moment;
   readonly pass: Pass;
-  /** Nodes that are no candidates of the pass. */
+  /** Nodes that are not candidates of the pass. */
   readonly kept: Candidates['kept'];
 }
 
@@ -97,7 +97,7 @@ function sinceBought({ cluster, clock }: World, pool: string): number | undefine
 }
 
 const { drifted, consolidatable, launched } = NodeClaimConditions;
-/** Why a node drifts from its pool. */
+/** Drift reasons that come from the pool. */
 const OF_POOL: readonly string[] = [
   Reasons.nodePoolDrifted,
   Reasons.requirementsDrifted,
@@ -116,7 +116,7 @@ async function judgeAnew(world: World, pools: ReadonlySet<string>, signal: Abort
     const conditions = new ConditionSet(NODE_CLAIM_CONDITIONS, claim, clock.now());
     const reason = conditions.isTrue(launched) ? await detector.reasonOf(claim, pool, signal) : undefined;
     if (reason !== undefined) conditions.setTrue(drifted, clock.now(), reason, reason);
-    // What the cloud found is not known here: it stays.
+    // Drift found by the cloud cannot be checked here, so it stays.
     else if (OF_POOL.includes(conditions.get(drifted)?.reason ?? '')) conditions.clear(drifted);
     const from = settledFrom(claim, pool);
     if (from !== undefined && from <= clock.now()) conditions.setTrue(consolidatable, clock.now());
@@ -125,7 +125,7 @@ async function judgeAnew(world: World, pools: ReadonlySet<string>, signal: Abort
   }
 }
 
-/** Without a version, so that the picture takes it for news. */
+/** Without a resourceVersion, so that the cluster accepts it as new. */
 function withConditions(claim: NodeClaim, { conditions }: ConditionSet): NodeClaim {
   const { resourceVersion: _, ...metadata } = claim.metadata;
   return { ...claim, metadata, status: { ...claim.status, conditions } };

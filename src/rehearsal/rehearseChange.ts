@@ -1,4 +1,4 @@
-/** Plays what the controller would do after a change, step by step, until nothing is left to do. */
+/** Simulates the controller's actions after a change, step by step, until nothing is left to do. */
 import { Labels } from '../api/labels.ts';
 import { findCondition } from '../api/conditions.ts';
 import { isPendingDisruption } from '../controllers/claims/isPendingDisruption.ts';
@@ -19,9 +19,9 @@ import { rehearse, type Rehearsal, type RehearsalOptions } from './rehearse.ts';
 type Options = Omit<RehearsalOptions, 'objects' | 'changedPools'>;
 
 const MINUTE = 60_000;
-/** Milliseconds between two looks while budgets or consolidateAfter make everything wait. */
+/** Milliseconds between passes while budgets or consolidateAfter block everything. */
 const PAUSE = 30 * MINUTE;
-/** Looks that find nothing to do, one after the other, before the rest counts as held. */
+/** Consecutive passes without action before the rest counts as blocked. */
 const MOST_PAUSES = 48;
 const MOST_STEPS = 500;
 
@@ -92,14 +92,14 @@ function driftedIn({ pass }: Rehearsal): ChangeReport['drifting'] {
   });
 }
 
-/** Nodes that were on their way out before the change: they are let go first. */
+/** Nodes already being removed before the change: they go first. */
 function leavingIn({ pass }: Rehearsal): Step['gone'] {
   return pass.views.flatMap(({ claim, name, deleting }) =>
     claim !== undefined && (deleting || isPendingDisruption(claim)) ? [{ claim: claim.metadata.name, node: name }] : [],
   );
 }
 
-/** Whether time alone lets something go: a window that closes, a node that becomes quiet. */
+/** Whether time alone unblocks something: a budget window, or the end of consolidateAfter. */
 function isWaiting(rehearsal: Rehearsal): boolean {
   return [...fatesOf(rehearsal).values()].some(
     (fate) =>

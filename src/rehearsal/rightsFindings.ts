@@ -1,4 +1,4 @@
-/** Which rights the controller's account lacks, as the API server says, and the rules that would give them. */
+/** Rights that the controller's account lacks according to the API server, and the RBAC rules to add. */
 import { Kinds } from '../api/kinds.ts';
 import { apiVersionOf, type KubeObject, type ResourceKind } from '../api/object.ts';
 import { isAllowed, serviceAccountUser } from '../kube/accessReviews.ts';
@@ -9,7 +9,7 @@ import type { Finding } from '../ledger/finding.ts';
 import { adviceOf, findingOf, fixOf } from './findingOf.ts';
 import { neededRights, neededRightsIn, type NeededRight, type Provider } from './neededRights.ts';
 
-/** Whose rights are looked at: of the account that asks, or of a service account. */
+/** Account to check: the caller's own, or a service account. */
 export type Account = 'self' | { readonly namespace: string; readonly name: string };
 
 interface Rule {
@@ -28,11 +28,11 @@ interface Binding extends KubeObject {
   readonly subjects?: readonly { readonly kind: string; readonly namespace?: string; readonly name: string }[];
 }
 
-/** Reviews under way at a time. */
+/** Concurrent reviews. */
 const AT_ONCE = 8;
 const SELECTOR = 'app.kubernetes.io/name in (nodewright, karpenter)';
 
-/** The account of the Deployment that runs the controller; undefined where it runs elsewhere or cannot be seen. */
+/** The service account of the controller's Deployment; undefined if it runs elsewhere or is not visible. */
 export async function controllerAccount(kube: Kube): Promise<Account | undefined> {
   try {
     const { items } = await kube.list(Kinds.Deployment, { labelSelector: SELECTOR, limit: 10 });
@@ -71,7 +71,7 @@ export async function rightsFindings(
     for (const [at, purpose] of purposes.entries()) {
       const own = local.filter((each) => each.purpose === purpose);
       if (own.length === 0) continue;
-      // A patch replaces all rules of the role: one that is applied later has those of the ones before it.
+      // A patch replaces all rules of the role, so each one includes the rules of the earlier ones.
       const soFar = new Set(purposes.slice(0, at + 1));
       const granted = local.filter((each) => soFar.has(each.purpose));
       const fix = await grant(kube, account, granted);
@@ -82,7 +82,7 @@ export async function rightsFindings(
   return found;
 }
 
-/** What every controller needs comes first. */
+/** Rights that every controller needs come first. */
 const rank = (purpose: NeededRight['purpose']): number => Number(purpose !== 'core');
 
 async function missingOf(
@@ -117,7 +117,7 @@ const rbac = <T extends KubeObject>(kind: string, namespaced: boolean): Resource
   namespaced,
 });
 
-/** The rules added to a role that the account has already; words where there is none, or where it cannot be read. */
+/** Adds the rules to an existing role of the account; advice in words if there is none or it cannot be read. */
 async function grant(kube: Kube, account: Account, missing: readonly NeededRight[]): Promise<ExplainedFix> {
   const rules = rulesOf(missing);
   const byHand = adviceOf({ kind: 'grant-by-hand', rules });

@@ -7,30 +7,30 @@ import { kindKey, objectsOf, type ClusterObjects } from './clusterObjects.ts';
 export interface Rollout {
   readonly replicas: number;
   readonly bounds: RolloutBounds;
-  /** Pods of before, those that are given up first in front. */
+  /** Old pods, in deletion order. */
   readonly old: readonly Pod[];
-  /** How many pods were as wanted from the start. */
+  /** Number of pods that needed no replacement. */
   readonly ready: number;
-  /** Keys of the new pods that are there. */
+  /** Keys of the new pods created so far. */
   readonly made: readonly string[];
-  /** New pods that are still to be made. */
+  /** New pods still to be created. */
   readonly fresh: readonly Pod[];
 }
 
 interface Rolling {
   readonly objects: ClusterObjects;
-  /** Those that are not through. */
+  /** Unfinished rollouts. */
   readonly rollouts: readonly Rollout[];
 }
 
-/** From the cluster in the end to that of the first moment: old pods run, and no new one has been made. */
+/** Derives the initial cluster from the final one: old pods run, and no new pod exists. */
 export function beforeRollouts(objects: ClusterObjects, rollouts: readonly Rollout[]): ClusterObjects {
   const fresh = new Set(rollouts.flatMap((rollout) => rollout.fresh.map(podKey)));
   const others = objectsOf(objects, Kinds.Pod).filter((pod) => !fresh.has(podKey(pod)));
   return withPods(objects, [...others, ...rollouts.flatMap(({ old }) => old)]);
 }
 
-/** Makes and ends pods until the rollouts have to wait for new ones to run; on nodes that boot none does. */
+/** Creates and deletes pods until the rollouts must wait for new pods to run; pods on booting nodes do not run. */
 export function rollOn(objects: ClusterObjects, rollouts: readonly Rollout[], booting: ReadonlySet<string>): Rolling {
   const pods = new Map(objectsOf(objects, Kinds.Pod).map((pod) => [podKey(pod), pod]));
   const left = rollouts.map((rollout) => rollOne(rollout, pods, booting));
@@ -40,7 +40,7 @@ export function rollOn(objects: ClusterObjects, rollouts: readonly Rollout[], bo
   };
 }
 
-/** As if all old pods had gone and all new ones come at once. */
+/** As if all old pods were deleted and all new ones created at once. */
 export function finishRollouts(objects: ClusterObjects, rollouts: readonly Rollout[]): ClusterObjects {
   const old = new Set(rollouts.flatMap((rollout) => rollout.old.map(podKey)));
   const others = objectsOf(objects, Kinds.Pod).filter((pod) => !old.has(podKey(pod)));
@@ -75,7 +75,7 @@ function rollOne(start: Rollout, pods: Map<string, Pod>, booting: ReadonlySet<st
   }
 }
 
-/** Old pods that do not run go first; of the others only those above the least number that has to run. */
+/** First old pods that do not run; then running ones above the minimum that must run. */
 function endingNow({ replicas, bounds, old }: Rollout, running: number): number {
   const least = replicas - bounds.maxUnavailable;
   const placed = old.filter(isPlaced).length;

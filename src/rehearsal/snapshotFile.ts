@@ -1,10 +1,10 @@
-/** A cluster as a file: what loops read of it, without anything that might be secret. */
+/** A cluster as a file: the fields that loops read, without possible secrets. */
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import { trimFor } from '../kube/trim.ts';
 import { LOOP_KINDS, WORKLOADS, type ClusterObjects } from './clusterObjects.ts';
 import type { HashedNames } from './hashedNames.ts';
 
-/** Rises when an older version could not read what a newer one writes. */
+/** Incremented when older versions cannot read the new format. */
 const VERSION = 1;
 const FORMAT = 'nodewright-snapshot';
 
@@ -17,15 +17,15 @@ interface SnapshotFile {
   readonly kinds: Readonly<Record<string, readonly KubeObject[]>>;
 }
 
-/** What is read for a snapshot, beside the node classes: what loops read, and the owners that fixes patch. */
+/** Kinds in a snapshot, besides the node classes: those that loops read, and owners that fixes patch. */
 export const SNAPSHOT_KINDS: readonly ResourceKind<KubeObject>[] = [...LOOP_KINDS, ...WORKLOADS];
 
-/** Annotations that decisions depend on. Others may hold anything. */
+/** Annotations that affect decisions. Others may contain anything. */
 const KEPT_ANNOTATIONS = /^([\w-]+\.)*(karpenter\.sh|karpenter\.azure\.com|nodewright\.dev|kubernetes\.io|k8s\.io)\//;
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-/** Fields of containers that decisions depend on. */
+/** Container fields that affect decisions. */
 const KEPT_OF_CONTAINER: readonly string[] = ['name', 'resources', 'ports', 'restartPolicy'];
-/** Fields of objects and pod specs that may hold secrets and that no decision depends on. */
+/** Fields of objects and pod specs that may contain secrets and do not affect decisions. */
 const DROPPED: ReadonlySet<string> = new Set([
   'managedFields',
   'data',
@@ -38,7 +38,7 @@ const DROPPED: ReadonlySet<string> = new Set([
   'generateName',
 ]);
 
-/** What a snapshot keeps of an object. */
+/** The fields of an object kept in a snapshot. */
 export function withoutSecretFields(object: KubeObject, kind: ResourceKind<KubeObject>): KubeObject {
   const trimmed = trimFor(kind)(object, undefined);
   return stripped(trimmed) as KubeObject;
@@ -65,7 +65,7 @@ function keptOfContainer(container: unknown): unknown {
   return Object.fromEntries(Object.entries(container as object).filter(([key]) => KEPT_OF_CONTAINER.includes(key)));
 }
 
-/** One line. Without names, they stay as they are. */
+/** One line. Names are kept unless `names` is given. */
 export function formatSnapshot({ time, kinds }: ClusterObjects, names?: HashedNames): string {
   const sorted = [...kinds]
     .sort(([left], [right]) => (left < right ? -1 : 1))
@@ -81,7 +81,7 @@ export function formatSnapshot({ time, kinds }: ClusterObjects, names?: HashedNa
   return `${JSON.stringify(file)}\n`;
 }
 
-/** Undefined for a text that is no snapshot of a version that can be read. */
+/** Undefined for text that is not a snapshot of a readable version. */
 export function parseSnapshot(text: string): ClusterObjects | undefined {
   let read: unknown;
   try {

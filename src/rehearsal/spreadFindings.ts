@@ -1,4 +1,4 @@
-/** Workloads whose spread costs nodes: planned anew with a looser one, their nodes would be cheaper. */
+/** Workloads whose spread costs money: their nodes would be cheaper with a looser spread. */
 import { Kinds, type Pod } from '../api/kinds.ts';
 import { podSource } from '../explain/podSource.ts';
 import { templatePatches, type PodSource } from '../explain/podFixes.ts';
@@ -13,15 +13,15 @@ import { findingOf } from './findingOf.ts';
 import { HOURS_PER_MONTH } from './nodeFactsOf.ts';
 import type { Rehearsal } from './rehearse.ts';
 
-/** Workloads that are planned anew, those with most pods first. */
+/** Limit on workloads planned again, those with most pods first. */
 const MOST = 5;
-/** Part of the price from which a spread is worth a word. */
+/** Share of the price from which a finding is reported. */
 const WORTH_A_WORD = 0.02;
 
 type Spec = PodSource['spec'];
 type Loosen = (spec: Spec) => Spec;
 
-/** The least change first. A soft spread would not do: it is kept to wherever there is a way. */
+/** The smallest change first. Making the spread soft is not enough: it is still followed where possible. */
 const LOOSER: readonly { readonly remedy: Remedy; readonly loosen: Loosen }[] = [
   {
     remedy: { kind: 'double-skew' },
@@ -59,7 +59,7 @@ export async function spreadFindings(rehearsal: Rehearsal, kube: Kube): Promise<
   return found;
 }
 
-/** What the nodes of these pods come to when all that runs on them is planned anew. */
+/** Cost of the nodes of these pods if everything on them is planned again. */
 function planAnew({ moment, pass }: Rehearsal, own: readonly Pod[], loosen: Loosen): { nodes: number; price: number } {
   const isOwn = new Set(own.map(podKey));
   const views = pass.views.filter(

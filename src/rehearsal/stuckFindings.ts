@@ -1,4 +1,4 @@
-/** Pods that no plan gives a node, by workload. */
+/** Pods without a place in any plan, by workload. */
 import { podKey } from '../pods/podKey.ts';
 import type { Pod } from '../api/kinds.ts';
 import type { Kube } from '../kube/kube.ts';
@@ -8,7 +8,7 @@ import { explainPodIn } from './explainPodIn.ts';
 import { findingOf } from './findingOf.ts';
 import type { Rehearsal } from './rehearse.ts';
 
-/** Workloads that are told of, those with most pods first. */
+/** Limit on reported workloads, those with most pods first. */
 const MOST = 5;
 
 export async function stuckFindings(rehearsal: Rehearsal, kube: Kube): Promise<readonly Finding[]> {

@@ -1,4 +1,4 @@
-/** A NodePool that is not ready, and what would make it so: mostly another node class, or the one that it names. */
+/** A NodePool that is not ready, and possible fixes: usually another node class, or creating the one it names. */
 import { NodePoolConditions, READY } from '../api/conditionTypes.ts';
 import { findCondition } from '../api/conditions.ts';
 import { Kinds } from '../api/kinds.ts';

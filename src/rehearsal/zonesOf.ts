@@ -2,7 +2,7 @@ import { Kinds, type PersistentVolumeClaim, type Pod } from '../api/kinds.ts';
 import { Labels } from '../api/labels.ts';
 import { findObject, type ClusterObjects } from './clusterObjects.ts';
 
-/** Zones that the pod can only run in: those of its disks, which cannot be changed, and the one that it selects. */
+/** Zones to which the pod is restricted: those of its disks, which cannot change, and the one that it selects. */
 export function zonesOf(
   { spec }: Pod,
   claims: readonly PersistentVolumeClaim[],

@@ -34,7 +34,7 @@ const BINARY_EXPONENTS: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi:
 const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-/** Same texts come by the hundred thousand; quantities are immutable, so they can be shared. */
+/** Cache: the same texts occur hundreds of thousands of times, and quantities are immutable. */
 const parsed = new Map<string, Quantity>();
 
 export class Quantity {
@@ -55,7 +55,7 @@ export class Quantity {
     this.format = format;
   }
 
-  /** Throws a `UnitError` that says what is wrong. Finer than nano rounds away from zero, as Kubernetes does. */
+  /** Throws a `UnitError` with the problem. Precision below nano is rounded away from zero, as in Kubernetes. */
   static parse(text: string | number): Quantity {
     if (typeof text === 'number') {
       if (Number.isSafeInteger(text)) return Quantity.fromParts(text, 0, 'DecimalSI');
@@ -218,7 +218,7 @@ export class Quantity {
     return Quantity.fromNano(this.nanoValue() * BigInt(count), this.format);
   }
 
-  /** Negative, zero or positive, as for `Array.sort`. The format plays no part. */
+  /** Negative, zero or positive, as for `Array.sort`. Ignores the format. */
   compare(other: Quantity): -1 | 0 | 1 {
     if (this.big === undefined && other.big === undefined) {
       if (this.whole !== other.whole) return this.whole < other.whole ? -1 : 1;
@@ -325,13 +325,13 @@ function absoluteNano(digits: string, decimalExponent: number, binaryExponent: n
     const nano = scaled * 10n ** BigInt(shift);
     return binaryExponent > 0 && nano > MAX_INT64 * NANO_BIG ? MAX_INT64 * NANO_BIG : nano;
   }
-  // Below one billionth whatever the digits are: rounding up gives one.
+  // Less than one billionth whatever the digits: rounding up gives one.
   if (-shift > MAX_DIGITS + 20) return 1n;
   const nano = divideAwayFromZero(scaled, 10n ** BigInt(-shift));
   return binaryExponent > 0 && nano > MAX_INT64 * NANO_BIG ? MAX_INT64 * NANO_BIG : nano;
 }
 
-/** A sum at the very edge may already have been rounded into the safe range. */
+/** A sum at the edge may have been rounded into the safe range. */
 function hasRoomForCarry(whole: number): boolean {
   return whole < Number.MAX_SAFE_INTEGER && whole > Number.MIN_SAFE_INTEGER;
 }

@@ -54,7 +54,7 @@ export function multiplyResources(resources: Resources, count: number): Resource
   return result;
 }
 
-/** Whether every requested amount is available. Overcommitted resources that are not requested do not matter here. */
+/** Whether every requested amount is available. Negative amounts of unrequested resources are ignored. */
 export function fits(request: Resources, available: Resources): boolean {
   for (const name of Object.keys(request)) {
     if (quantityOf(request, name).compare(quantityOf(available, name)) > 0) return false;
@@ -62,7 +62,7 @@ export function fits(request: Resources, available: Resources): boolean {
   return true;
 }
 
-/** Whether some amount is below zero: such a node takes no pod at all, whatever the pod requests. */
+/** Whether some amount is negative: such a node accepts no pod, whatever its requests. */
 export function hasNegative(resources: Resources): boolean {
   for (const name of Object.keys(resources)) {
     if (quantityOf(resources, name).sign() < 0) return true;
@@ -79,7 +79,7 @@ export function equalResources(left: Resources, right: Resources): boolean {
   return fits(left, right) && fits(right, left);
 }
 
-/** Names of the resources of which `used` is strictly more than `limits` allows; what limits do not name is free. */
+/** Resources of which `used` exceeds `limits`; resources not in `limits` are unlimited. */
 export function exceededResources(used: Resources, limits: Resources): string[] {
   return Object.keys(limits)
     .filter((name) => quantityOf(used, name).compare(quantityOf(limits, name)) > 0)

@@ -8,7 +8,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 /** A hit further away than this many calendar years does not exist (29 February can be eight years away). */
 const SEARCH_YEARS = 5;
-/** How often an open window may be prolonged by a further hit before it counts as always open. */
+/** How many further hits may extend an open window before it counts as always open. */
 const MAX_PROLONGATIONS = 10_000;
 
 const MACROS: Readonly<Record<string, string>> = {
@@ -131,7 +131,7 @@ export function isOpen(schedule: Schedule, durationMilliseconds: number, nowMill
   return hit !== undefined && hit <= nowMilliseconds;
 }
 
-/** When `isOpen` next gives another answer; `undefined` when it stays as it is, as far as can be seen. */
+/** When the result of `isOpen` changes next; `undefined` if no change is found. */
 export function nextChange(
   schedule: Schedule,
   durationMilliseconds: number,

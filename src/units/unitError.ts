@@ -1,9 +1,9 @@
-/** The error that every parser of this room throws: a stable code, the text that was refused, and one sentence. */
+/** Error of all parsers in this folder: a stable code, the rejected text, and one sentence. */
 export type UnitErrorCode = 'InvalidQuantity' | 'InvalidDuration' | 'InvalidSchedule' | 'InvalidPrice';
 
 export class UnitError extends RangeError {
   readonly code: UnitErrorCode;
-  /** The input as it was given. */
+  /** The input. */
   readonly text: string;
 
   constructor(code: UnitErrorCode, text: string, sentence: string) {

@@ -1,7 +1,7 @@
 /** Schema of `spec.kubelet` of an AKSNodeClass. */
 import { boolean, defaulted, integer, list, object, oneOf, string } from '../schema/builder.ts';
 
-/** A size with a unit and no sign, the way the kubelet and AKS read it. */
+/** A size with a unit and no sign, as the kubelet and AKS accept it. */
 export const SIZE_PATTERN = '^\\d+(E|P|T|G|M|K|Ei|Pi|Ti|Gi|Mi|Ki)$';
 
 const percent = (description: string) => integer({ description, format: 'int32', minimum: 0, maximum: 100 });

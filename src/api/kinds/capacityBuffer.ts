@@ -1,4 +1,4 @@
-/** CapacityBuffer: room that is kept free for future pods. */
+/** CapacityBuffer: room reserved for future pods. */
 import type { KubeObject } from '../object.ts';
 import { Groups } from '../labels.ts';
 import { defaulted, integer, object, quantities, required, string } from '../schema/builder.ts';

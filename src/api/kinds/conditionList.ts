@@ -2,9 +2,9 @@
 import { integer, list, object, oneOf, required, string } from '../schema/builder.ts';
 
 interface ConditionListOptions {
-  /** NodeClaims have always allowed an empty reason and no message. */
+  /** NodeClaims have always allowed an empty reason and a missing message. */
   readonly reasonAndMessage: 'required' | 'optional';
-  /** A node class keeps a plain list, everything else one entry per type. */
+  /** A node class has a plain list, all others one entry per type. */
   readonly uniqueTypes: boolean;
 }
 
@@ -27,7 +27,7 @@ const type = string({
 });
 const REASON = 'A short word for programs that says why the condition has its status.';
 
-/** Both forms read as the same type: a strict list merely promises more. */
+/** Both forms have the same type: a strict list merely guarantees more. */
 export function conditionList(options: ConditionListOptions) {
   const strict = options.reasonAndMessage === 'required';
   const reason = strict

@@ -44,7 +44,7 @@ const AKS_KEYS = [
   Labels.aksHostedVm,
 ];
 
-/** Where the rules go: `nodePoolKey` says whether `karpenter.sh/nodepool` itself may be named there. */
+/** Where the rules apply: `nodePoolKey` says whether `karpenter.sh/nodepool` itself is allowed there. */
 interface Place {
   readonly nodePoolKey: 'allowed' | 'refused';
 }
@@ -76,7 +76,7 @@ function rulesFor(key: string, place: Place): ValidationRule[] {
   ];
 }
 
-/** A suffix test on the part before the first slash, as upstream does it: `my-karpenter.sh/x` is refused as well. */
+/** A suffix test on the part before the first slash, as in upstream: `my-karpenter.sh/x` is refused as well. */
 function domainRule(key: string, domain: string, allowed: readonly string[]): ValidationRule {
   const names = allowed.map((label) => `'${label}'`).join(', ');
   return {

@@ -1,7 +1,7 @@
 /**
- * Regular expressions as automata, for matching in time linear in the text, as RE2 does it: a backtracking engine needs
- * ages for `(a+)+$` and a few dozen letters. Works on the JavaScript form of RE2's syntax, which has neither look-around
- * nor back-references.
+ * Regular expressions as automata, for matching in linear time, as in RE2: a backtracking engine takes exponential time
+ * for `(a+)+$` and a few dozen letters. Works on the JavaScript form of RE2's syntax, which has neither look-around nor
+ * back-references.
  */
 type Part =
   | { readonly type: 'character'; readonly accepts: (character: string) => boolean }
@@ -12,14 +12,14 @@ type Part =
       readonly part: Part;
       readonly least: number;
       readonly most: number;
-      /** As few as possible are tried first. */
+      /** Prefers as few repetitions as possible. */
       readonly lazy: boolean;
     };
 
-/** On the characters before and after a place; undefined at the ends of the text. */
+/** A test of the characters before and after a position; undefined at the ends of the text. */
 type Assertion = (before: string | undefined, after: string | undefined) => boolean;
 
-/** A state: the next ones, reached with a character, where something holds, or at once; those to prefer come first. */
+/** A state: its successors, reached by a character, by an assertion, or directly; in order of preference. */
 interface State {
   readonly accepts?: (character: string) => boolean;
   readonly holds?: Assertion;
@@ -86,7 +86,7 @@ function parse(source: string, flags: string): Part {
   return choice();
 }
 
-/** The states of a part in front of `next`; returns the first. */
+/** Builds the states of a part that continue at `next`; returns the first. */
 function build(states: State[], part: Part, next: number): number {
   const add = (state: State): number => {
     if (states.length >= MAX_STATES) throw new SyntaxError('expression too large');
@@ -106,7 +106,7 @@ function build(states: State[], part: Part, next: number): number {
       let first = next;
       let wanted = part.least;
       if (part.most === Infinity) {
-        // The way back is behind the part, not in front of it: so an empty round ends the repetition, as in Go.
+        // The loop back is after the part, not before it, so that an empty round ends the repetition, as in Go.
         const back = add({ next: [] });
         const once = build(states, part.part, back);
         states[back]?.next.push(...ordered(once));

@@ -1,16 +1,16 @@
 /**
- * The functions that our kinds are defined with. A definition gives its structural schema as JSON and, by inference,
- * the TypeScript type of the object as the API server stores it (fields with a default are always there).
+ * Functions to define our kinds. A definition yields its structural schema as JSON and, by inference, the TypeScript
+ * type of the object as stored by the API server (fields with a default always exist).
  */
 import type { StructuralSchema, ValidationRule } from './structuralSchema.ts';
 
-/** Whether a stored object is sure to have the field. */
+/** Whether a stored object always has the field. */
 type Presence = 'optional' | 'present';
 
 export interface Schema<T, P extends Presence = 'optional'> {
   readonly json: StructuralSchema;
   readonly presence: P;
-  /** True when the schema itself demands the field, beyond any default. */
+  /** True when the schema itself requires the field, apart from any default. */
   readonly isRequired: boolean;
   /** Never present at run time: carries `T`. */
   readonly __type?: T;
@@ -82,7 +82,7 @@ export function boolean(options: Common = {}): Schema<boolean> {
 }
 
 interface ObjectOptions extends Common {
-  /** On the object itself rather than on its parent's list of required fields. */
+  /** Set on the object itself rather than on its parent's list of required fields. */
   readonly extra?: StructuralSchema;
 }
 
@@ -116,7 +116,7 @@ export function map<T>(values: Schema<T>, options: MapOptions = {}): Schema<Reco
 interface ListOptions extends Common {
   readonly maxItems?: number;
   readonly listType?: 'atomic' | 'set' | { readonly mapKeys: readonly string[] };
-  /** Keywords that upstream puts on the array, where they check nothing; kept so that the schemas stay equal. */
+  /** Keywords that upstream sets on the array, where they have no effect; kept so that the schemas are equal. */
   readonly extra?: StructuralSchema;
 }
 
@@ -153,19 +153,19 @@ export function quantities(options: Common = {}): Schema<Record<string, string |
   );
 }
 
-/** The field must be written by the user (or come from its default). */
+/** The user must set the field (or it has a default). */
 export function required<T>(schema: Schema<T, Presence>): Schema<T, 'present'> {
   return { json: schema.json, presence: 'present', isRequired: true };
 }
 
-/** A default may leave out what nested defaults fill in. */
+/** A default may omit what nested defaults fill in. */
 type Default<T> = T extends readonly (infer Item)[]
   ? readonly Default<Item>[]
   : T extends object
     ? { readonly [K in keyof T]?: Default<T[K]> }
     : T;
 
-/** The API server fills the field in, so readers always find it. */
+/** The API server sets the default, so readers always find the field. */
 export function defaulted<T>(schema: Schema<T, Presence>, value: Default<T>): Schema<T, 'present'> {
   return { json: { ...schema.json, default: value }, presence: 'present', isRequired: schema.isRequired };
 }

@@ -15,7 +15,7 @@ export interface CelProgram {
   evaluate(context: CelContext): unknown;
 }
 
-/** Calls whose built-in version departs from Kubernetes, and what we call ours. */
+/** Functions whose built-in version differs from Kubernetes', and our replacements. */
 const REPLACED: Readonly<Record<string, string>> = {
   int: 'kubernetesInt',
   matches: 'kubernetesMatches',
@@ -23,7 +23,7 @@ const REPLACED: Readonly<Record<string, string>> = {
   upperAscii: 'kubernetesUpperAscii',
 };
 
-/** Throws when the rule cannot be parsed or calls a function that is not supported. */
+/** Throws when the rule cannot be parsed or calls an unsupported function. */
 export function compileCel(rule: string): CelProgram {
   const tree = parse(rule).ast;
   const rewritten = serialize(rewrite(tree) as typeof tree);
@@ -157,7 +157,7 @@ interface CelRuntime {
 
 let runtime: CelRuntime | undefined;
 
-/** Made when the first rule is compiled: most commands never need it, and it takes tens of milliseconds. */
+/** Created when the first rule is compiled: most commands never need it, and it takes tens of milliseconds. */
 function celRuntime(): CelRuntime {
   if (runtime === undefined) {
     const environment = buildEnvironment();
@@ -170,6 +170,6 @@ function celRuntime(): CelRuntime {
   return runtime;
 }
 
-/** The CEL values of strings whose format makes them more than text. */
+/** The CEL values of strings with a special format. */
 export const celTimestamp = (text: string): unknown => celRuntime().toTimestamp({ self: text });
 export const celDuration = (text: string): unknown => celRuntime().toDuration({ self: text });

@@ -8,8 +8,8 @@ import { asInteger, isJsonObject, JsonFloat } from './json.ts';
 import type { StructuralSchema } from './structuralSchema.ts';
 
 /**
- * A float where the schema promises an integer. No operator accepts it, so a rule that reads it fails to evaluate,
- * while rules that do not are unaffected.
+ * A float where the schema requires an integer. No operator accepts it, so a rule that reads it fails, and other rules
+ * are unaffected.
  */
 class MistypedNumber {
   readonly value: number;
@@ -45,7 +45,7 @@ function celString(schema: StructuralSchema | undefined, value: string): unknown
   return schema.format === 'duration' ? celDuration(value) : value;
 }
 
-/** A map keeps its keys; an object shows only declared fields, unless it is free-form. */
+/** A map keeps its keys; an object only has its declared fields, unless it is free-form. */
 function celObject(schema: StructuralSchema | undefined, value: Readonly<Record<string, unknown>>): unknown {
   const properties = schema?.properties;
   const result = new Map<string, unknown>();
@@ -63,8 +63,8 @@ function celObject(schema: StructuralSchema | undefined, value: Readonly<Record<
 }
 
 /**
- * A map, as opposed to an object with fields, converts a value at every look, so that even `in` trips over a mistyped
- * one. The library knows maps by their class, so the instance is changed rather than the class extended.
+ * A map, unlike an object with fields, converts a value on every access, so that even `in` fails for a mistyped one.
+ * The library identifies maps by their class, so the instance is changed instead of extending the class.
  */
 function guarded(map: Map<string, unknown>): Map<string, unknown> {
   if (![...map.values()].some((value) => value instanceof MistypedNumber)) return map;
@@ -89,7 +89,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '/': '__slash__',
 };
 
-/** Undefined for names that no rule can write. */
+/** Undefined for names that rules cannot use. */
 function escapeName(name: string): string | undefined {
   if (name === '' || /^[0-9]/.test(name) || /[^a-zA-Z0-9\-./_]/.test(name)) return undefined;
   if (RESERVED.has(name)) return `__${name}__`;

@@ -1,6 +1,6 @@
 /**
- * Pairs a new value with the old one that it replaces, child by child, and knows whether anything changed: an update is
- * not refused for what was invalid before and has not changed.
+ * Pairs a new value with the old one that it replaces, child by child, and tells whether anything changed: an update is
+ * not rejected for what was already invalid before.
  */
 import { propertySchema } from './defaulting.ts';
 import { isJsonObject, jsonEqual } from './json.ts';
@@ -25,7 +25,7 @@ export class Correlation {
     return property === undefined ? undefined : new Correlation(property, this.value[name], this.old[name]);
   }
 
-  /** Only the items of a list-map have an identity; all others count as new. */
+  /** Only items of a list-map have an identity; all others count as new. */
   index(position: number): Correlation | undefined {
     const { items } = this.schema;
     if (items === undefined || !Array.isArray(this.value) || !Array.isArray(this.old)) return undefined;
@@ -49,7 +49,7 @@ export class Correlation {
   }
 }
 
-/** A missing key field is a value of its own, as long as both sides miss it. */
+/** A missing key field equals a missing one on the other side. */
 export function sameKeys(left: unknown, right: unknown, keys: readonly string[]): boolean {
   return (
     isJsonObject(left) && isJsonObject(right) && keys.every((key) => jsonEqual(left[key] ?? null, right[key] ?? null))

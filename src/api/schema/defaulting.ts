@@ -1,6 +1,5 @@
 /**
- * Fills in defaults and drops fields that a schema does not know, as the API server does on every write. The given
- * object is not changed.
+ * Applies defaults and drops unknown fields, as the API server does on every write. Does not modify the given object.
  */
 import { isJsonObject } from './json.ts';
 import type { JsonObject } from './json.ts';
@@ -41,7 +40,7 @@ const META_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadat
 
 function pruneUnknown(schema: StructuralSchema | undefined, value: unknown): unknown {
   if (Array.isArray(value)) {
-    // A list that keeps unknown fields passes that on to its items.
+    // A list that keeps unknown fields also keeps those of its items.
     const items = schema?.items ?? (keepsUnknown(schema) ? KEEP_ALL : undefined);
     const inherited =
       items !== undefined && keepsUnknown(schema) ? { ...items, 'x-kubernetes-preserve-unknown-fields': true } : items;
@@ -56,7 +55,7 @@ function pruneUnknown(schema: StructuralSchema | undefined, value: unknown): unk
     } else if (property !== undefined) {
       setOwn(result, name, pruneUnknown(property, inner));
     } else if (schema !== undefined && (keepsUnknown(schema) || schema.additionalProperties === true)) {
-      // `additionalProperties: true` keeps the key but, having no schema, nothing below it.
+      // `additionalProperties: true` keeps the key but, without a schema, nothing below it.
       setOwn(result, name, keepsUnknown(schema) ? inner : pruneUnknown(undefined, inner));
     }
   }

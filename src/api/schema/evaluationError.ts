@@ -1,4 +1,4 @@
-/** A CEL expression that cannot be evaluated on a value, in the words of Kubernetes' CEL library. */
+/** A CEL expression that cannot be evaluated for a value, with the message of Kubernetes' CEL library. */
 export class EvaluationError extends Error {
   override readonly name = 'EvaluationError';
 }

@@ -1,4 +1,4 @@
-/** An error in one field, in Kubernetes' words. */
+/** An error in one field, with Kubernetes' text. */
 import { JsonFloat } from './json.ts';
 
 const TITLES = {
@@ -36,7 +36,7 @@ export function fieldErrorText(error: FieldError): string {
   return `${error.field}: ${TITLES[error.type]}${shown}${detail}`;
 }
 
-/** What the API server puts in the `causes` of a rejection. */
+/** Text in the `causes` of a rejection by the API server. */
 export function fieldErrorBody(error: FieldError): string {
   return fieldErrorText(error).slice(error.field.length + 2);
 }
@@ -51,7 +51,7 @@ export function childPath(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** Map keys, as opposed to named fields, stand in brackets. */
+/** Map keys, unlike field names, are written in brackets. */
 export function keyPath(path: string, key: string): string {
   return `${path}[${key}]`;
 }

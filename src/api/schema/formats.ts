@@ -12,7 +12,7 @@ const HEX = '[0-9a-f]';
 const uuid = (third: string, fourth: string) =>
   matches(new RegExp(`^${HEX}{8}-?${HEX}{4}-?${third}-?${fourth}-?${HEX}{12}$`, 'i'));
 
-/** By normalised name: dashes do not count, so `date-time` is `datetime`. */
+/** By normalized name: dashes are ignored, so `date-time` is `datetime`. */
 const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['datetime', isDateTime],
   ['date', isDate],
@@ -48,7 +48,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ],
 ]);
 
-/** Undefined for formats that are only annotations: they are not checked. */
+/** Undefined for formats that are only annotations and not checked. */
 export function formatCheck(format: string): Check | undefined {
   return CHECKS.get(format.replaceAll('-', ''));
 }
@@ -72,7 +72,7 @@ function isDateTime(text: string): boolean {
 
 const DURATION_WORDS = /^(ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.*|d|day.*|w|wk|week.*)$/;
 
-/** Go's notation, or words as in `3 days`. */
+/** Go's notation, or a form like `3 days`. */
 function isDuration(text: string): boolean {
   if (Duration.tryParse(text) !== undefined) return true;
   return [...text.matchAll(/\d+\s*([A-Za-zµ]+)/g)].some((part) => DURATION_WORDS.test((part[1] ?? '').toLowerCase()));

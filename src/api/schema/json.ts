@@ -1,9 +1,9 @@
 /**
- * JSON as an API server reads it. Two things that JavaScript's numbers forget are kept: `10.0` is a float although 10
- * is not, and 64-bit integers are exact.
+ * JSON as an API server reads it. Preserves two things that JavaScript numbers lose: `10.0` is a float although 10 is
+ * not, and 64-bit integers are exact.
  */
 
-/** A number written with a fraction or an exponent whose value is nevertheless whole, such as `10.0` or `1e3`. */
+/** A number written with a fraction or an exponent whose value is an integer, such as `10.0` or `1e3`. */
 export class JsonFloat {
   readonly value: number;
 
@@ -11,7 +11,7 @@ export class JsonFloat {
     this.value = value;
   }
 
-  /** What is stored: a whole float prints like an integer. */
+  /** Stored form: a whole float prints like an integer. */
   toJSON(): number {
     return this.value;
   }
@@ -26,18 +26,18 @@ export function isJsonObject(value: unknown): value is JsonObject {
 const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);
 
-/** Text without a match has no number that needs care; strings that look like one only cost time. */
+/** Text without a match has no special number; a match inside a string only costs time. */
 const SUSPICIOUS = /[0-9][.eE]|[0-9]{16}/;
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?/g;
 
-/** Stands for a special number until the text is parsed; a string that begins with it gets a quote after it. */
+/** Placeholder for a special number during parsing; a string that begins with it is escaped by a quote. */
 const MARK = '\u0000#';
 
 /** Throws SyntaxError like `JSON.parse`. */
 export function decodeJson(text: string): unknown {
   const plain: unknown = JSON.parse(text);
   if (!SUSPICIOUS.test(text)) return plain;
-  // The text is known to be valid, so marking special numbers and reading it again is safe.
+  // The text is valid JSON at this point, so it can safely be parsed again with marked numbers.
   const specials: unknown[] = [];
   const marked = text.replace(TOKEN, (token: string, quoted: string | undefined, colon: string | undefined) => {
     if (quoted !== undefined) return colon === undefined ? protectMark(quoted) : token;
@@ -83,7 +83,7 @@ export function encodeJson(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** As the next reader will see it: whole floats have become integers. */
+/** As after being stored and read again: whole floats become integers. */
 export function settleNumbers<T>(value: T): T;
 export function settleNumbers(value: unknown): unknown {
   if (value instanceof JsonFloat) return value.value;
@@ -113,7 +113,7 @@ export function jsonEqual(left: unknown, right: unknown): boolean {
   return false;
 }
 
-/** The integer that a decoded number is, if it was written as one and fits 64 bits. */
+/** A decoded number as an integer, if it was written as one and fits 64 bits. */
 export function asInteger(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;
   if (typeof value !== 'number' || !Number.isInteger(value)) return undefined;

@@ -1,18 +1,18 @@
-/** What a custom kind is beyond its schema; each file in `kinds/` fills in one. */
+/** Definition of a custom kind besides its schema; one per file in `kinds/`. */
 import type { Schema } from './builder.ts';
 
 interface PrinterColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   readonly jsonPath: string;
-  /** 1 shows the column only in wide output. */
+  /** 1: shown only in wide output. */
   readonly priority?: number;
 }
 
 export interface KindVersion {
   readonly name: string;
   readonly storage: boolean;
-  /** Set on versions that are still served but should not be used any more: what to tell the user. */
+  /** Warning for versions that are still served but deprecated. */
   readonly deprecationWarning?: string;
 }
 

@@ -1,20 +1,20 @@
 /**
- * Where a regular expression matches, in time linear in the text for each match: all ways to match are followed at once,
- * in the order in which a backtracking engine would try them.
+ * Finds matches of a regular expression, in linear time per match: follows all possible matches at once, in the order
+ * in which a backtracking engine would try them.
  */
 import { automaton, MATCH } from './automaton.ts';
 
-/** A way to match: the state it is in, and where it began. */
+/** A possible match: its current state, and where it began. */
 interface Thread {
   readonly state: number;
   readonly from: number;
 }
 
-/** All matches from the left, at most `limit` of them; as in Go, none is empty and next to the one before. */
+/** All matches from the left, at most `limit`; as in Go, no empty match directly after another match. */
 export function linearFinder(expression: RegExp): (text: string, limit: number) => string[] {
   const { states, start } = automaton(expression);
 
-  /** Adds a thread for each state where a character is awaited, and the match, in the order of preference. */
+  /** Adds a thread for each state that expects a character, and for the match, in order of preference. */
   function follow(threads: Thread[], seen: Set<number>, thread: Thread, before?: string, after?: string): void {
     const open = [thread.state];
     for (let index = open.pop(); index !== undefined; index = open.pop()) {
@@ -35,13 +35,13 @@ export function linearFinder(expression: RegExp): (text: string, limit: number) 
       const here: Thread[] = [];
       const seen = new Set<number>();
       for (const thread of threads) follow(here, seen, thread, before, letter);
-      // The leftmost match is wanted: once there is one, no other begins.
+      // The leftmost match wins: once there is one, no other begins.
       if (found === undefined) follow(here, seen, { state: start, from: at }, before, letter);
       threads = [];
       for (const { state, from } of here) {
         if (state === MATCH) {
           found = [from, at];
-          // What comes after it in the order is worse.
+          // Later threads have lower preference.
           break;
         }
         const { accepts, next = [] } = states[state] ?? {};

@@ -1,6 +1,6 @@
 import { automaton, isWord, MATCH } from './automaton.ts';
 
-/** A set of states at a place, with what has been found out about what follows. */
+/** A set of states at a position, with cached transitions. */
 interface Place {
   readonly states: readonly number[];
   readonly before: string | undefined;
@@ -16,7 +16,7 @@ export function linearMatcher(expression: RegExp): (text: string) => boolean {
   const places = new Map<string, Place>();
 
   function placeOf(reached: ReadonlySet<number>, before: string | undefined): Place {
-    // A match may begin anywhere. Of the character before, assertions only ask its kind.
+    // A match may begin anywhere. Assertions only test the class of the previous character.
     const all = [...new Set([...reached, start])].sort((left, right) => left - right);
     const kind = before === undefined ? '^' : before === '\n' ? 'n' : isWord(before) ? 'w' : 'o';
     const key = `${kind}${all.join()}`;
@@ -28,7 +28,7 @@ export function linearMatcher(expression: RegExp): (text: string) => boolean {
     return place;
   }
 
-  /** The states where characters are awaited, or the match; as far as assertions hold between the two characters. */
+  /** The states that expect a character, or the match, given the assertions that hold between the two characters. */
   function settled({ states: from, before }: Place, after: string | undefined): Set<number> {
     const seen = new Set<number>();
     const open = [...from];

@@ -1,4 +1,4 @@
-/** Finds repetitions in lists that must have none: sets, and maps by key. */
+/** Finds duplicates in lists that must not have any: sets, and maps by key. */
 import { propertySchema } from './defaulting.ts';
 import { childPath, indexPath, keyPath } from './fieldError.ts';
 import type { FieldError } from './fieldError.ts';
@@ -44,7 +44,7 @@ function repetitions(schema: StructuralSchema, path: string, items: readonly unk
   );
 }
 
-/** Each value that repeats is reported once, where it first does. */
+/** Each repeated value is reported once, at its first repetition. */
 function duplicates(path: string, identities: readonly unknown[]): FieldError[] {
   const seen = new Map<string, number>();
   return identities.flatMap((identity, at) => {
@@ -59,7 +59,7 @@ function duplicates(path: string, identities: readonly unknown[]): FieldError[] 
 
 const WITH_LIST_TYPES = new WeakMap<StructuralSchema, boolean>();
 
-/** Most schemas have no such list anywhere below them: there is nothing to look for. */
+/** Most schemas contain no such list, so validation can be skipped. */
 function hasListTypes(schema: StructuralSchema): boolean {
   const known = WITH_LIST_TYPES.get(schema);
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** Checks ranges, multiples and wholeness of numbers. */
+/** Checks ranges, multiples and integrality of numbers. */
 import type { FieldError } from './fieldError.ts';
 import { asInteger, JsonFloat } from './json.ts';
 import type { StructuralSchema } from './structuralSchema.ts';
@@ -35,7 +35,7 @@ export function validateNumber(schema: StructuralSchema, path: string, value: un
   return errors;
 }
 
-/** Names the type that the value does not fit into, if so. */
+/** The type whose range the value exceeds, if any. */
 function rangeError(schema: StructuralSchema, exact: bigint | undefined, number: number): string | undefined {
   if (schema.type === 'integer') {
     const digitsOnly = exact !== undefined || Number.isInteger(number);
@@ -56,11 +56,11 @@ export function floatOf(value: unknown): number {
 
 const TOLERANCE = 1e-9;
 
-/** Whole within the rounding that the server forgives. */
+/** Integral within the server's rounding tolerance. */
 export function isWhole(number: number): boolean {
   if (!Number.isFinite(number) || Math.abs(number) > Number.MAX_SAFE_INTEGER) return false;
   if (Number.isInteger(number)) return true;
-  // Only the positive side is forgiven: the server rounds towards an unsigned integer.
+  // Only for positive numbers: the server rounds towards an unsigned integer.
   if (number <= 0) return false;
   const whole = Math.trunc(number);
   return whole !== 0 && (number - whole) / (number + whole) < TOLERANCE;

@@ -1,6 +1,6 @@
 /**
- * Go's regular expressions on JavaScript's engine: compiles an RE2 pattern, as CRDs and CEL rules write them, to a
- * RegExp that matches the same texts. What RE2 lacks (look-around, back-references) is refused as RE2 refuses it.
+ * Go's regular expressions on JavaScript's engine: converts an RE2 pattern of CRDs and CEL rules to a RegExp that
+ * matches the same texts. What RE2 does not support (look-around, back-references) is rejected as in RE2.
  */
 import { linearFinder } from './linearFinder.ts';
 import { linearMatcher } from './linearMatcher.ts';
@@ -8,14 +8,14 @@ import { linearMatcher } from './linearMatcher.ts';
 interface Compiled {
   readonly expression: RegExp;
   readonly matches: (text: string) => boolean;
-  /** Made when it is first asked for. */
+  /** Created on first use. */
   find?: (text: string, limit: number) => string[];
 }
 
 const COMPILED = new Map<string, Compiled>();
 const MAX_COMPILED = 500;
 
-/** Whether the pattern matches anywhere in the text, in linear time. Throws SyntaxError for what RE2 would not accept. */
+/** Whether the pattern matches anywhere in the text, in linear time. Throws SyntaxError for invalid RE2. */
 export function matchesPattern(pattern: string, text: string): boolean {
   return compiled(pattern).matches(text);
 }
@@ -91,7 +91,7 @@ function plainStep(text: string, at: number): Step {
   if (char === '[') {
     const negated = text.charAt(at + 1) === '^';
     const start = at + (negated ? 2 : 1);
-    // A bracket in first place stands for itself.
+    // A bracket in first position is literal.
     const literal = text.charAt(start) === ']';
     return {
       text: `[${negated ? '^' : ''}${literal ? '\\]' : ''}`,

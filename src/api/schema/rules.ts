@@ -1,6 +1,6 @@
 /**
- * Evaluates the `x-kubernetes-validations` of a schema; one error for each rule that does not hold. Rules that mention
- * `oldSelf` run only on updates.
+ * Evaluates the `x-kubernetes-validations` of a schema; one error per violated rule. Rules that mention `oldSelf` run
+ * only on updates.
  */
 import { messageOf, toError } from '../../errors/thrown.ts';
 import { compileCel } from './celLibrary.ts';
@@ -17,9 +17,9 @@ interface Place {
   readonly path: string;
   readonly value: unknown;
   readonly old: unknown;
-  /** Undefined on creation, and for values that have no old counterpart. */
+  /** Undefined on creation, and for values without an old counterpart. */
   readonly correlation: Correlation | undefined;
-  /** The nearest correlated ancestor, which decides for values that have no counterpart. */
+  /** The nearest correlated ancestor, used for values without a counterpart. */
   readonly ancestor: Correlation | undefined;
 }
 
@@ -28,7 +28,7 @@ export function validateRules(schema: StructuralSchema, value: unknown, old?: un
   return walk(schema, { path: '', value, old, correlation, ancestor: undefined });
 }
 
-/** Rules that this engine cannot evaluate, with the reason; empty for every schema that it supports whole. */
+/** Rules that this engine cannot evaluate, with the reason; empty for a fully supported schema. */
 export function unsupportedRules(
   schema: StructuralSchema,
   path = '',
@@ -141,7 +141,9 @@ function ruleError(
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
-/** Undefined when there is no expression, it fails, or what it says is no single line: then the fixed message counts. */
+/**
+ * Undefined when there is no expression, it fails, or its result is not a single line: then the fixed message is used.
+ */
 function saidByExpression(
   { messageExpression = '' }: ValidationRule,
   variables: Parameters<CelProgram['evaluate']>[0],
@@ -153,12 +155,12 @@ function saidByExpression(
     const text = typeof said === 'string' ? said.trim() : '';
     return text === '' || text.length > MAX_MESSAGE_BYTES || /[\r\n]/.test(text) ? undefined : text;
   } catch {
-    // As upstream does: a message that cannot be made must not hide the refusal.
+    // As in upstream: a failing message expression must not hide the rejection.
     return undefined;
   }
 }
 
-/** The library prints a picture of the rule below the first line. */
+/** The library prints an excerpt of the rule below the first line. */
 function reasonOf(error: unknown): string {
   const text = messageOf(error);
   return text.split('\n', 1)[0] ?? text;
@@ -183,7 +185,7 @@ function compiled(rule: string): CelProgram | Error {
 
 const WITH_RULES = new WeakMap<StructuralSchema, boolean>();
 
-/** Most of a large schema has no rules below it; those parts are not walked. */
+/** Most parts of a large schema have no rules and are skipped. */
 export function hasRules(schema: StructuralSchema): boolean {
   const known = WITH_RULES.get(schema);
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** The extra checks that a scale subresource brings. */
+/** Additional checks for kinds with a scale subresource. */
 import type { FieldError } from './fieldError.ts';
 import { asInteger, isJsonObject } from './json.ts';
 
