@@ -1,11 +1,11 @@
 /**
- * The hash that Karpenter stamps on its objects to notice changes of a template: the same 64-bit number, in decimal,
+ * The hash that Karpenter stores on its objects to detect changes of a template: the same 64-bit number, in decimal,
  * that Go's hashstructure (format 2, lists as sets, zero values ignored) computes over the decoded structure. So a
- * cluster can be taken over without its nodes drifting.
+ * cluster can be taken over without drifting its nodes.
  */
 import { Duration } from '../units/duration.ts';
 
-/** How a field is declared in Go. Pointers exist or not; plain values are left out when they are zero. */
+/** How a field is declared in Go. Pointers may be nil; plain values are left out when they are zero. */
 export type GoType =
   | 'string'
   | 'pointer-to-string'
@@ -71,7 +71,7 @@ export function structureHash(struct: GoStruct, value: unknown): string {
   return String(hashStruct(struct, asObject(value)));
 }
 
-/** The hash of a plain string, as Karpenter shortens names with it. */
+/** The hash of a plain string, with which Karpenter shortens names. */
 export function stringHash(text: string): bigint {
   return hashText(text);
 }
@@ -88,7 +88,7 @@ function hashStruct(struct: GoStruct, value: JsonObject): bigint {
   return hash;
 }
 
-/** A present but empty map or list is not zero. */
+/** An existing empty map or list is not zero. */
 function isZero(type: GoType, value: unknown): boolean {
   if (value === undefined || value === null) return true;
   if (type === 'string') return value === '';
@@ -138,7 +138,7 @@ function hashMap(value: JsonObject): bigint {
   return finish(entries.reduce((hash, entry) => hash ^ entry, 0n));
 }
 
-/** A structure around nanoseconds; zero is left out unless it stands behind a pointer. */
+/** A structure around nanoseconds; zero is left out except behind a pointer. */
 function hashDuration(struct: 'Duration' | 'NillableDuration', text: string): bigint {
   const { nanoseconds } = Duration.parse(text);
   if (nanoseconds === 0n && struct === 'Duration') return hashText(struct);

@@ -1,4 +1,4 @@
-/** Questions to the API server about whose token it is and what an account may do. */
+/** Queries to the API server: who owns a token, and what an account may do. */
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Kube } from './kube.ts';
 
@@ -9,7 +9,7 @@ export interface ReviewedUser {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What an account would do to objects; without a namespace in all of them. */
+/** Access to objects; without a namespace, in all namespaces. */
 export interface ResourceAccess {
   readonly verb: string;
   readonly group: string;
@@ -19,7 +19,7 @@ export interface ResourceAccess {
   readonly name?: string;
 }
 
-/** What an account would do at an address that is no object's. */
+/** Access to a URL path that is not an object. */
 interface PathAccess {
   readonly verb: string;
   readonly path: string;
@@ -63,7 +63,7 @@ const accessReview = (kind: string): ResourceKind<AccessReview> => ({
 const SUBJECT_ACCESS_REVIEW = accessReview('SubjectAccessReview');
 const SELF_SUBJECT_ACCESS_REVIEW = accessReview('SelfSubjectAccessReview');
 
-/** Whose token it is; undefined for one that the server does not know. */
+/** Owner of the token; undefined if the server does not accept it. */
 export async function userOfToken(kube: Pick<Kube, 'create'>, token: string): Promise<ReviewedUser | undefined> {
   const { status } = await kube.create(TOKEN_REVIEW, { metadata: {}, spec: { token } });
   const { username, uid, groups, extra } = status?.user ?? {};
@@ -71,7 +71,7 @@ export async function userOfToken(kube: Pick<Kube, 'create'>, token: string): Pr
   return { user: username, ...(uid && { uid }), ...(groups && { groups }), ...(extra && { extra }) };
 }
 
-/** `self`: the account that asks. */
+/** `self`: the requesting account. */
 export async function isAllowed(
   kube: Pick<Kube, 'create'>,
   user: ReviewedUser | 'self',
@@ -90,7 +90,7 @@ function attributesOf(access: Access): Pick<AccessReview['spec'], 'resourceAttri
   return { resourceAttributes: { verb, group, resource, ...where } };
 }
 
-/** As the API server names service accounts, with the groups that each is in. */
+/** A service account's user name and groups on the API server. */
 export function serviceAccountUser(namespace: string, name: string): ReviewedUser {
   return {
     user: `system:serviceaccount:${namespace}:${name}`,

@@ -1,8 +1,8 @@
 import { NodewrightError } from '../errors/nodewrightError.ts';
 
 /**
- * What it takes to talk to one cluster. `kubeconfig.ts` and `inCluster.ts` make it from what a user has; `HttpKube`
- * and the credential sources read it.
+ * Connection settings of one cluster. Created by `kubeconfig.ts` and `inCluster.ts`; read by `HttpKube` and the
+ * credential sources.
  */
 export interface ClusterConfig {
   /** `https://host:port/base`, without a trailing slash. */
@@ -11,18 +11,18 @@ export interface ClusterConfig {
   readonly proxyUrl?: string;
   readonly credentials: CredentialConfig;
   readonly impersonate?: Impersonation;
-  /** The namespace that the context names, for callers that need a default. */
+  /** The context's namespace, for callers that need a default. */
   readonly namespace?: string;
 }
 
 export interface TlsConfig {
-  /** PEM. Absent means the roots that Node.js ships. */
+  /** PEM. Absent: the roots included in Node.js. */
   readonly ca?: string;
   readonly serverName?: string;
   readonly insecureSkipVerify: boolean;
 }
 
-/** A PEM text or token: written in the configuration, or in a file that may be rotated under us. */
+/** A PEM text or token: literal, or in a file that may be rotated. */
 export type Secret = { readonly value: string } | { readonly file: string };
 
 export interface CredentialConfig {
@@ -39,7 +39,7 @@ export interface ExecConfig {
   readonly env: Readonly<Record<string, string>>;
   readonly installHint?: string;
   readonly interactiveMode: 'Never' | 'IfAvailable' | 'Always';
-  /** Given to the plug-in as `spec.cluster` when its entry says `provideClusterInfo`. */
+  /** Passed to the plug-in as `spec.cluster` if its entry sets `provideClusterInfo`. */
   readonly cluster?: Readonly<Record<string, unknown>>;
 }
 
@@ -50,7 +50,7 @@ export interface Impersonation {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The configuration cannot be used as it is written. */
+/** The configuration is invalid. */
 export function clusterConfigError(file: string, field: string, problem: string, cause?: unknown): NodewrightError {
   return new NodewrightError('InvalidClusterConfig', { file, field, problem }, cause === undefined ? {} : { cause });
 }

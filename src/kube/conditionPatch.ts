@@ -1,7 +1,7 @@
 /**
- * Writes a status whose conditions several loops share, and returns the object as the server has it now. After a
- * concurrent write the difference is applied on top, as long as that write touched other fields; otherwise it is a
- * Conflict, because the decision may no longer hold.
+ * Writes a status whose conditions are shared by several loops, and returns the server's current object. After a
+ * concurrent write the difference is applied again if that write changed other fields; otherwise the result is a
+ * Conflict, because the decision may be outdated.
  */
 import { ConditionSet, type ConditionTypes } from '../api/conditions.ts';
 import type { Condition, KubeObject, ResourceKind } from '../api/object.ts';
@@ -16,7 +16,7 @@ type WithStatus = KubeObject & { status?: Status };
 
 const ATTEMPTS = 4;
 
-/** `stored`: the object as it is known to be by now, when that is not `before`. */
+/** `stored`: the latest known version of the object, if it is not `before`. */
 export async function patchConditions<T extends WithStatus>(
   kube: Kube,
   kind: ResourceKind<T>,
@@ -66,7 +66,7 @@ function rebase<T extends WithStatus>(types: ConditionTypes, before: T, after: T
   return { ...fresh, status: { ...fresh.status, ...pick(after.status), conditions: conditions.conditions } };
 }
 
-/** Another object, or another spec, than the one that the decision was made from. */
+/** A different object or spec from the one on which the decision was based. */
 function isAnother({ metadata: before }: KubeObject, { metadata: fresh }: KubeObject): boolean {
   return (
     before.uid !== fresh.uid ||

@@ -1,6 +1,6 @@
 /**
- * A value in a configuration file that remembers where it stands, so that every complaint names file and field.
- * Wrong values give an `InvalidClusterConfig` error.
+ * A value in a configuration file together with its location, so that errors name file and field. Invalid values give
+ * an `InvalidClusterConfig` error.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
@@ -39,7 +39,7 @@ export class Field {
     return new Field(this.file, this.path === '' ? key : `${this.path}.${key}`, value);
   }
 
-  /** Itself, once known to be a mapping. */
+  /** Returns itself after checking that it is a mapping. */
   object(): this {
     if (typeof this.value !== 'object' || this.value === null || Array.isArray(this.value)) {
       throw this.error(`expected a mapping, found ${kindOf(this.value)}`);
@@ -47,7 +47,7 @@ export class Field {
     return this;
   }
 
-  /** The elements of a list; a named one is called by its name in messages. Absent means none. */
+  /** The elements of a list; messages refer to a named one by its name. Absent: empty. */
   entries(): Field[] {
     if (!this.present) return [];
     if (!Array.isArray(this.value)) throw this.error(`expected a list, found ${kindOf(this.value)}`);
@@ -80,7 +80,7 @@ export class Field {
     return this.entries().map((entry) => entry.string());
   }
 
-  /** A path, relative to the file that mentions it. */
+  /** A path, resolved relative to the configuration file. */
   filePath(): string {
     const path = this.string();
     return isAbsolute(path) ? path : resolve(dirname(this.file), path);

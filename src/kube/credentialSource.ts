@@ -1,6 +1,6 @@
 /**
- * The client's credentials, kept fresh: those for the next request, and newer ones, if there are any, after the server
- * refused the present ones.
+ * The client's credentials: those for the next request, and newer ones, if any, after the server rejected the current
+ * ones.
  */
 export interface Credentials {
   /** The value of the `Authorization` header. */
@@ -15,6 +15,6 @@ export interface ClientCertificate {
 
 export interface CredentialSource {
   current(): Promise<Credentials>;
-  /** After a 401 to `refused`: something else to try, or undefined when there is nothing newer. */
+  /** After a 401 for `refused`: newer credentials, or undefined when there are none. */
   renew(refused: Credentials): Promise<Credentials | undefined>;
 }

@@ -1,6 +1,6 @@
 /**
- * Makes the `CredentialSource` that a `CredentialConfig` describes: secrets from the configuration and from files, and
- * what an exec plug-in adds to them.
+ * Creates the `CredentialSource` for a `CredentialConfig`: secrets from the configuration and from files, and additions
+ * by an exec plug-in.
  */
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../clock/clock.ts';
@@ -10,7 +10,7 @@ import type { CredentialConfig, Secret } from './clusterConfig.ts';
 import type { Credentials, CredentialSource } from './credentialSource.ts';
 import { ExecCredentialSource } from './execPlugin.ts';
 
-/** Kubelets rotate mounted tokens long before they expire, so a minute of delay is safe. */
+/** Kubelets rotate mounted tokens long before they expire, so a delay of one minute is safe. */
 const REREAD_AFTER = 60_000;
 
 export function credentialSource(config: CredentialConfig, clock: Clock): CredentialSource {
@@ -18,7 +18,7 @@ export function credentialSource(config: CredentialConfig, clock: Clock): Creden
   return config.exec === undefined ? own : new ExecCredentialSource(config.exec, own, clock);
 }
 
-/** Secrets written in the configuration or in files; files are read again at most once a minute, and on a 401. */
+/** Secrets from the configuration or from files; files are read again at most once a minute, and after a 401. */
 class FileCredentialSource implements CredentialSource {
   private readonly config: CredentialConfig;
   private readonly clock: Clock;
@@ -65,12 +65,12 @@ class FileCredentialSource implements CredentialSource {
           : { certificate: { cert: await reveal(certificate.cert), key: await reveal(certificate.key) } }),
       };
     } catch (error) {
-      // A rotation in progress can hide the file for a moment; what we have is most likely still good.
+      // A rotation can hide the file for a moment; the previous content is most likely still valid.
       if (this.latest === undefined) throw error;
       fresh = this.latest;
     }
     this.readAt = this.clock.now();
-    // The same object as long as nothing changed: connections are kept per object.
+    // Returns the same object if nothing changed, because connections are kept per object.
     if (this.latest === undefined || !sameCredentials(this.latest, fresh)) this.latest = fresh;
     return this.latest;
   }

@@ -1,4 +1,4 @@
-/** Decodes a response body, given as chunks from the socket, to parsed JSON or text. */
+/** Decodes a response body, given as chunks, to parsed JSON or text. */
 import type { TransportResponse } from './transport.ts';
 
 export function decodeBody({ body, headers }: Pick<TransportResponse, 'body' | 'headers'>): unknown {

@@ -1,8 +1,8 @@
 /**
- * Decodes a list from its bytes: a call per item, then the list's metadata. A large list is never a tree in memory as a
- * whole: each item is garbage before the next one is made, which costs less time than `JSON.parse` of everything and
- * keeps the heap small. `metadata.managedFields`, often half of the bytes, comes out empty, unless a placement hint of
- * ours is among them.
+ * Decodes a list from its bytes: one call per item, then the list's metadata. A large list is never completely in
+ * memory as objects: each item can be freed before the next one is parsed, which is faster than `JSON.parse` of
+ * everything and keeps the heap small. `metadata.managedFields`, often half of the bytes, is left empty, unless it
+ * contains a placement hint of ours.
  */
 import { FieldManagers } from '../api/labels.ts';
 import type { KubeList, KubeObject } from '../api/object.ts';
@@ -47,13 +47,13 @@ function withoutManagers(bytes: Buffer, start: number, end: number, managedField
   return isHinted ? bytes.toString('utf8', start, end) : withoutPart(bytes, start, end, managedFields, stop);
 }
 
-/** The text between `start` and `end`, with an empty list in place of what is between `from` and `to`. */
+/** The text between `start` and `end`, with the part from `from` to `to` replaced by an empty list. */
 function withoutPart(bytes: Buffer, start: number, end: number, from: number, to: number): string {
   if (from === to) return bytes.toString('utf8', start, end);
   return `${bytes.toString('utf8', start, from)}[]${bytes.toString('utf8', to, end)}`;
 }
 
-/** Where the value of a key starts, in the map that starts at `start`; -1 if it has none or is no map. */
+/** Start of the value of a key in the map at `start`; -1 if there is no such key or no map. */
 function findMember(bytes: Buffer, start: number, key: Buffer): number {
   if (bytes[start] !== OPEN_MAP) return -1;
   let position = skipSpace(bytes, start + 1);
@@ -70,7 +70,7 @@ function findMember(bytes: Buffer, start: number, key: Buffer): number {
   return -1;
 }
 
-/** Visits the elements of the list at `list`, and returns where it ends; `list` itself when there is no list. */
+/** Visits the elements of the list at `list` and returns its end; `list` itself when there is no list. */
 function forEachElement(bytes: Buffer, list: number, visit: (start: number, end: number) => void): number {
   if (bytes[list] !== OPEN_LIST) return list;
   let start = skipSpace(bytes, list + 1);
@@ -90,7 +90,7 @@ function skipSpace(bytes: Buffer, start: number): number {
   return position;
 }
 
-/** Just behind the string that starts at `start`. */
+/** End of the string that starts at `start`. */
 function skipString(bytes: Buffer, start: number): number {
   const { length } = bytes;
   let position = start + 1;
@@ -102,7 +102,7 @@ function skipString(bytes: Buffer, start: number): number {
   return length;
 }
 
-/** Just behind the value that starts at `start`. */
+/** End of the value that starts at `start`. */
 function skipValue(bytes: Buffer, start: number): number {
   const { length } = bytes;
   const first = bytes[start];
@@ -112,7 +112,7 @@ function skipValue(bytes: Buffer, start: number): number {
   for (let position = start; position < length; position++) {
     const byte = bytes[position];
     if (byte === QUOTE) {
-      // In place rather than by a call: most bytes of a list are in strings.
+      // Inlined for speed: most bytes of a list are in strings.
       for (position++; position < length && bytes[position] !== QUOTE; position++) {
         if (bytes[position] === BACKSLASH) position++;
       }

@@ -1,4 +1,4 @@
-/** The API server's `Status` object, as far as clients read it. */
+/** The fields of the API server's `Status` object that clients read. */
 export interface KubeStatus {
   readonly kind?: string;
   readonly status?: string;
@@ -15,7 +15,7 @@ export interface KubeStatus {
 
 /**
  * A request that the API server refused (`code` ≥ 400), or that never reached it (`code` 0, reason `Unreachable`).
- * `reason` is the server's machine-readable word: NotFound, AlreadyExists, Conflict, Expired, TooManyRequests, …
+ * `reason` is the server's machine-readable reason: NotFound, AlreadyExists, Conflict, Expired, TooManyRequests, …
  */
 export class KubeError extends Error {
   override readonly name = 'KubeError';
@@ -30,7 +30,7 @@ export class KubeError extends Error {
     this.status = status;
   }
 
-  /** How long the server asked to wait, in milliseconds. */
+  /** Milliseconds that the server asked to wait. */
   get retryAfter(): number | undefined {
     const seconds = this.status.details?.retryAfterSeconds;
     return seconds === undefined ? undefined : seconds * 1000;
@@ -46,11 +46,11 @@ export const isConflict = (error: unknown): error is KubeError => hasReason(erro
 export const isTooManyRequests = (error: unknown): error is KubeError => hasReason(error, 'TooManyRequests');
 export const isInvalid = (error: unknown): error is KubeError => hasReason(error, 'Invalid');
 export const isForbidden = (error: unknown): error is KubeError => hasReason(error, 'Forbidden');
-/** 410: the resourceVersion asked for is gone; list again. */
+/** 410: the requested resourceVersion is gone; list again. */
 export const isExpired = (error: unknown): error is KubeError =>
   error instanceof KubeError && (error.code === 410 || error.reason === 'Expired' || error.reason === 'Gone');
 
-/** For deletions and the like: an object that is gone already is what was wanted. */
+/** For deletions and similar: an object that is already gone is a success. */
 export async function ignoreNotFound<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

@@ -1,26 +1,26 @@
 import type { Clock } from '../clock/clock.ts';
 import { RecentMap } from './recentMap.ts';
 
-/** What decides whether an event is worth sending. */
+/** Parameters that decide whether an event is sent. */
 export interface EventFrequency {
   readonly reason: string;
-  /** What makes two events of one reason the same; without them none is held back as a repetition. */
+  /** Values that identify a repetition within one reason; absent: nothing is suppressed as a repetition. */
   readonly dedupeValues?: readonly string[];
-  /** Milliseconds during which a repetition is held back; 2 minutes when absent. */
+  /** Milliseconds during which a repetition is suppressed; default 2 minutes. */
   readonly dedupeWindow?: number;
-  /** Limits all events of this reason together. */
+  /** Rate limit for all events of this reason together. */
   readonly rateLimit?: { readonly qps: number; readonly burst: number };
 }
 
 const DEFAULT_WINDOW = 120_000;
 
 /**
- * Decides which events to send: drops repetitions first, then events beyond the rate limit of their kind. In this order
- * an event that the rate limit drops still suppresses its repetitions.
+ * Decides which events to send: drops repetitions first, then events beyond the rate limit of their reason. In this
+ * order an event dropped by the rate limit still suppresses its repetitions.
  */
 export class EventFilter {
   private readonly clock: Clock;
-  /** Until when a repetition is held back, by dedupe key. */
+  /** By dedupe key: until when a repetition is suppressed. */
   private readonly silentUntil: RecentMap<string, number>;
   private readonly buckets: RecentMap<string, { tokens: number; at: number }>;
 

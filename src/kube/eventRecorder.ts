@@ -10,17 +10,17 @@ import { RecentMap } from './recentMap.ts';
 import { backoffDelay } from './runtime/backoff.ts';
 import { settlesWithin } from './runtime/windDown.ts';
 
-/** Something worth telling the owner of an object. */
+/** An event for the owner of an object. */
 export interface EventDraft extends EventFrequency {
   readonly kind: ResourceKind<KubeObject>;
   readonly object: KubeObject;
   readonly type: 'Normal' | 'Warning';
   readonly message: string;
-  /** Events of one series about an object are one that is counted up and says what the last of them said. */
+  /** Events of one series about an object are merged: the count increases and the latest message is kept. */
   readonly series?: string;
 }
 
-/** Where controllers put events: returns at once and never throws, whatever becomes of them. */
+/** Where controllers publish events: returns at once and never throws. */
 export interface EventRecorder {
   publish(...events: readonly EventDraft[]): void;
 }
@@ -34,13 +34,13 @@ export interface KubeEventRecorderOptions {
   readonly component?: string;
   /** The process that reports it, usually the pod's name. */
   readonly instance?: string;
-  /** Most events that wait to be sent; more are dropped. */
+  /** Limit on queued events; further ones are dropped. */
   readonly queueLimit?: number;
-  /** Most events remembered for repetition. */
+  /** Limit on events remembered to detect repetitions. */
   readonly memoryLimit?: number;
 }
 
-/** An event to be sent, and what makes another one a repetition of it. */
+/** An event to be sent, and the key of its repetitions. */
 interface Outgoing {
   readonly event: NewEvent;
   readonly identity: string;
@@ -52,15 +52,15 @@ const MAX_ATTEMPTS = 6;
 const RETRY = { base: 1_000, max: 10_000, jitter: 0.2 };
 
 /**
- * Writes core/v1 Events. The same event again raises the count of the one that is there. One sender works off a
- * bounded queue in order; what the server refuses is logged and dropped, what fails on the way is tried a few times.
+ * Writes core/v1 Events. A repeated event increases the count of the existing one. A single sender processes a bounded
+ * queue in order; events that the server refuses are logged and dropped, failed requests are retried a few times.
  */
 export class KubeEventRecorder implements EventRecorder {
   private readonly options: KubeEventRecorderOptions;
   private readonly filter: EventFilter;
   private readonly queueLimit: number;
   private readonly queue: Outgoing[] = [];
-  /** Events on the server by what they say, to count repetitions. */
+  /** Events on the server by content, to count repetitions. */
   private readonly sent: RecentMap<string, NewEvent>;
   private readonly closing = new AbortController();
   private sending: Promise<void> | undefined;
@@ -84,12 +84,12 @@ export class KubeEventRecorder implements EventRecorder {
     }
   }
 
-  /** Resolves when everything published so far is sent or dropped. */
+  /** Resolves when all events published so far are sent or dropped. */
   async flush(): Promise<void> {
     await this.sending;
   }
 
-  /** Takes no more events, and gives the waiting ones `milliseconds` to be sent. */
+  /** Accepts no more events, and allows `milliseconds` to send the queued ones. */
   async close(milliseconds = 2_000): Promise<void> {
     const inTime = await settlesWithin(this.options.clock, this.flush(), milliseconds);
     this.closing.abort(new Error('the event recorder was closed'));
@@ -112,7 +112,8 @@ export class KubeEventRecorder implements EventRecorder {
   private compose({ kind, object, type, reason, message }: EventDraft): NewEvent {
     const { clock, random, component = 'karpenter', instance = '' } = this.options;
     const { name, namespace, uid, resourceVersion } = object.metadata;
-    // As other recorders name them: nanoseconds in hexadecimal; those that no clock gives us are drawn.
+    // Named like those of other recorders: nanoseconds in hexadecimal. The clock only has milliseconds, so the last
+    // digits are random.
     const nanoseconds = BigInt(Math.floor(clock.now())) * 1_000_000n + BigInt(Math.floor(random.next() * 1e6));
     const timestamp = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
     return {
@@ -138,7 +139,7 @@ export class KubeEventRecorder implements EventRecorder {
   }
 
   private async sendAll(): Promise<void> {
-    // A turn later: the publisher continues first.
+    // Yield first, so that the publisher continues.
     await Promise.resolve();
     for (let next = this.queue[0]; next !== undefined; next = this.queue[0]) {
       await this.sendOne(next);
@@ -183,28 +184,28 @@ export class KubeEventRecorder implements EventRecorder {
         return;
       } catch (error) {
         if (!isNotFound(error)) throw error;
-        // The server forgets events after an hour: write it again, under the new name and with its history.
+        // The server deletes events after an hour: write it again, under the new name and with its count.
         stored = { ...stored, metadata: event.metadata };
       }
     }
     try {
       await kube.create(Kinds.Event, stored, { signal });
     } catch (error) {
-      // An attempt before this one arrived after all.
+      // An earlier attempt had arrived after all.
       if (!isAlreadyExists(error)) throw error;
     }
     this.sent.set(key, stored);
   }
 }
 
-/** Two events that say the same about the same object, or are of one series. */
+/** Equal for two events with the same content about the same object, or of one series. */
 function identityOf({ involvedObject, type, reason, message }: NewEvent, series: string | undefined): string {
   const { apiVersion, kind, namespace, name, uid } = involvedObject;
   const words = series === undefined ? { message } : { series };
   return JSON.stringify([apiVersion, kind, namespace, name, uid, type, reason, words]);
 }
 
-/** Whether trying again may help: the server was not reached, is busy, or failed. */
+/** Whether a retry may help: the server was not reached, is busy, or failed. */
 function isPassing(error: unknown): error is KubeError {
   return error instanceof KubeError && (error.code === 0 || error.code === 429 || error.code >= 500);
 }

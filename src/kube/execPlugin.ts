@@ -1,6 +1,6 @@
 /**
- * Credentials from an external program (`kubelogin`, `aws`, …), by the client.authentication.k8s.io protocol. Its token
- * or certificate is kept until shortly before it expires or the server refuses it.
+ * Credentials from an external program (`kubelogin`, `aws`, …) by the client.authentication.k8s.io protocol. Its token
+ * or certificate is cached until shortly before it expires or the server rejects it.
  */
 import { spawn } from 'node:child_process';
 import type { Clock } from '../clock/clock.ts';
@@ -9,9 +9,9 @@ import { systemCode } from '../errors/thrown.ts';
 import type { ExecConfig } from './clusterConfig.ts';
 import type { ClientCertificate, Credentials, CredentialSource } from './credentialSource.ts';
 
-/** A plug-in that waits for a person at a browser may need long; one that hangs must not hang us for ever. */
+/** An interactive login in a browser may take long, but a plug-in that hangs must not block forever. */
 const RUN_TIMEOUT = 180_000;
-/** A server that refuses whatever the plug-in says must not make us run it for every request. */
+/** If the server rejects the plug-in's credentials, do not run it for every request. */
 const LEAST_BETWEEN_RENEWALS = 10_000;
 const RENEW_BEFORE_EXPIRY = 60_000;
 const STDERR_KEPT = 2_000;
@@ -30,7 +30,7 @@ export class ExecCredentialSource implements CredentialSource {
   private obtained: Obtained | undefined;
   private running: Promise<Obtained> | undefined;
 
-  /** `base` supplies what the plug-in does not (a client certificate beside its token). */
+  /** `base` supplies what the plug-in does not (for example a client certificate in addition to its token). */
   constructor(config: ExecConfig, base: CredentialSource, clock: Clock) {
     this.config = config;
     this.base = base;
@@ -43,7 +43,7 @@ export class ExecCredentialSource implements CredentialSource {
     if (known === undefined || now >= known.expiresAt) return (await this.obtain()).credentials;
     const margin = Math.min(RENEW_BEFORE_EXPIRY, (known.expiresAt - known.at) / 5);
     if (now < known.expiresAt - margin) return known.credentials;
-    // Still valid: a plug-in that fails now has until the real expiry to recover.
+    // Still valid: if the plug-in fails now, it can be retried until the real expiry.
     return this.obtain().then(
       (fresh) => fresh.credentials,
       () => known.credentials,
@@ -104,7 +104,7 @@ async function runPlugin(config: ExecConfig): Promise<string> {
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       complaint = (complaint + text).slice(-STDERR_KEPT);
-      // A person may be waiting: this may be "open this page and enter the code".
+      // Show output at once: it may be "open this page and enter the code".
       if (interactive) process.stderr.write(text);
     });
     child.on('error', (error) => {

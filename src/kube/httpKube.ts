@@ -1,6 +1,6 @@
 /**
- * `Kube` over HTTP: API calls with fresh credentials, a client-side rate limit, time limits and careful retries. Every
- * failure is a `KubeError`, except an abort, which is the signal's own reason.
+ * `Kube` over HTTP: API calls with current credentials, a client-side rate limit, timeouts and safe retries. Every
+ * failure is a `KubeError`, except an abort, which throws the signal's own reason.
  */
 import { apiVersionOf, type KubeList, type KubeObject, type ResourceKind } from '../api/object.ts';
 import { isGone } from './deletion.ts';
@@ -92,7 +92,7 @@ export class HttpKube implements ItemwiseKube {
     const apply = patch.type === 'apply';
     const path = objectPath(kind, ref, options.subresource, {
       ...writeQuery(options),
-      // The server demands a manager for an apply; for all other writes it takes the user agent's first word.
+      // The server requires a field manager for apply; for other writes it uses the user agent's first word.
       ...(apply ? { fieldManager: options.fieldManager ?? this.session.product, force: options.force } : {}),
     });
     return this.json<T>(
@@ -101,7 +101,7 @@ export class HttpKube implements ItemwiseKube {
         path,
         body: apply ? typed(kind, patch.body) : patch.body,
         contentType: PATCH_CONTENT_TYPES[patch.type],
-        // "add to the end of the list", sent twice, adds twice.
+        // A JSON patch is not idempotent: appending to a list twice adds two entries.
         repeatable: patch.type !== 'json',
         ...(options.isUrgent && { isUrgent: true }),
       },
@@ -116,7 +116,7 @@ export class HttpKube implements ItemwiseKube {
   ): Promise<KubeObject | undefined> {
     const request: ApiRequest = { method: 'DELETE', path: objectPath(kind, ref), body: deleteBody(options) };
     const answer = await this.json<KubeObject>(request, options.signal);
-    // What is gone at once is answered with a Status; a few kinds answer with the object as it was last.
+    // An immediate deletion is answered with a Status; a few kinds answer with the last version of the object.
     return answer.kind === kind.kind && !isGone(answer) ? answer : undefined;
   }
 
@@ -134,7 +134,7 @@ export class HttpKube implements ItemwiseKube {
       metadata: { name: pod.name, namespace: pod.namespace },
       ...(deleteOptions === undefined ? {} : { deleteOptions }),
     };
-    // 429 here is a disruption budget's answer, not a busy server's: the caller decides when to ask again.
+    // A 429 here comes from a PodDisruptionBudget, not from a busy server: the caller decides when to retry.
     await this.json({ method: 'POST', path, body, retryRefusals: false }, options.signal);
   }
 
@@ -153,7 +153,7 @@ export class HttpKube implements ItemwiseKube {
     return this.session.send({ method: 'GET', path: path.startsWith('/') ? path : `/${path}` }, options.signal);
   }
 
-  /** Waits for requests under way, ends watches, closes connections. */
+  /** Waits for pending requests, ends watches, closes connections. */
   close(): Promise<void> {
     return this.session.close();
   }
@@ -163,7 +163,7 @@ export class HttpKube implements ItemwiseKube {
   }
 }
 
-/** The object with the type that the server needs to read it. */
+/** The object with the apiVersion and kind that the server requires. */
 function typed(kind: ResourceKind<KubeObject>, object: object): object {
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, ...object };
 }

@@ -1,7 +1,7 @@
 /**
- * What happens around each request to an API server. Order: rate limit, credentials, send (within the time limit), once
- * more with newer credentials after a 401, again after a wait when `retry.ts` allows it. Gives the decoded answer or
- * throws a `KubeError`.
+ * Handles each request to an API server. Order: rate limit, credentials, send (with a timeout), once more with newer
+ * credentials after a 401, retry after a wait if `retry.ts` allows it. Returns the decoded answer or throws a
+ * `KubeError`.
  */
 import { messageOf } from '../errors/thrown.ts';
 import { setMaxListeners } from 'node:events';
@@ -23,16 +23,16 @@ export interface HttpSessionOptions {
   readonly random: Random;
   /** `product/version (details)`. The part before the slash is also the field manager of server-side apply. */
   readonly userAgent?: string;
-  /** Client-side rate limit. Absent or 0 means none. */
+  /** Client-side rate limit. Absent or 0: none. */
   readonly qps?: number;
   readonly burst?: number;
-  /** For one attempt at a request that is not a watch, in milliseconds. */
+  /** Timeout in milliseconds of one attempt at a request that is not a watch. */
   readonly requestTimeout?: number;
-  /** How often a request is sent again at most. */
+  /** Maximum number of retries of a request. */
   readonly maxRetries?: number;
-  /** Most connections for requests; each watch has its own. */
+  /** Maximum number of connections for requests; each watch has its own. */
   readonly connections?: number;
-  /** Told about every answer, for metrics; `code` is 0 when there was none. */
+  /** Called with every answer, for metrics; `code` is 0 when there was none. */
   readonly onAnswer?: (answer: {
     readonly method: string;
     readonly path: string;
@@ -46,9 +46,9 @@ export interface ApiRequest {
   readonly path: string;
   readonly body?: object | undefined;
   readonly contentType?: string;
-  /** Doing it twice has the same result as once; by default everything but POST. */
+  /** Whether the request is idempotent; default: everything except POST. */
   readonly repeatable?: boolean;
-  /** False: a 429 or 503 goes straight to the caller. */
+  /** False: a 429 or 503 is passed to the caller without a retry. */
   readonly retryRefusals?: boolean;
   readonly isUrgent?: boolean;
 }
@@ -57,7 +57,7 @@ const DEFAULT_USER_AGENT = 'nodewright/0.1.0';
 const DEFAULT_TIMEOUT = 60_000;
 const DEFAULT_RETRIES = 5;
 const DEFAULT_CONNECTIONS = 32;
-/** How much more urgent requests may be sent than others. */
+/** Rate limit of urgent requests, as a multiple of the normal one. */
 const URGENT_SHARE = 5;
 
 type Send<R> = (credentials: Credentials) => Promise<R>;
@@ -92,7 +92,7 @@ export class HttpSession {
     };
   }
 
-  /** The answer, decoded: by default parsed JSON, or text when it is none. */
+  /** The decoded answer: by default parsed JSON, or text if it is not JSON. */
   async send<R = unknown>(
     request: ApiRequest,
     signal: AbortSignal | undefined,
@@ -111,7 +111,7 @@ export class HttpSession {
     }
   }
 
-  /** The body of a watch: ends, without an error, when the signal aborts. A watch is never retried here. */
+  /** The body of a watch; ends without an error when the signal aborts. Watches are not retried here. */
   async *stream(path: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, void> {
     if (signal?.aborted) return;
     const ended = new AbortController();
@@ -156,7 +156,7 @@ export class HttpSession {
   private async open(path: string, ended: AbortController): Promise<AsyncIterable<Buffer>> {
     const opened = await this.authenticated(this.limit, ended.signal, (credentials) => {
       const wire = { method: 'GET', path, headers: this.headers(credentials, {}) } as const;
-      // The time limit is for the answer to begin; how long the stream lasts is the watcher's business.
+      // The timeout only applies to the start of the answer; the watcher decides how long the stream lasts.
       const cancelTimer = this.clock.after(this.timeout, () => ended.abort(new TimeoutError(this.timeout)));
       const opening = this.transport
         .stream(wire, credentials.certificate, ended.signal)
@@ -167,7 +167,7 @@ export class HttpSession {
     return opened.body as AsyncIterable<Buffer>;
   }
 
-  /** Asks with the present credentials and, when they are refused, once more with newer ones. */
+  /** Sends with the current credentials and, if they are rejected, once more with newer ones. */
   private async authenticated<R extends { readonly code: number }>(
     limit: RateLimit | undefined,
     signal: AbortSignal | undefined,
@@ -253,18 +253,18 @@ class TimeoutError extends Error {
   }
 }
 
-/** Aborts `controller` with `signal`, until the returned function is called. */
+/** Aborts `controller` together with `signal`, until the returned function is called. */
 function linkAbort(signal: AbortSignal | undefined, controller: AbortController): () => void {
   if (signal === undefined) return () => {};
   const forward = (): void => controller.abort(signal.reason);
   if (signal.aborted) forward();
-  // One signal stops hundreds of requests at once: that is no leak, and Node.js need not warn of one.
+  // One signal stops hundreds of requests: disable Node.js's warning about a listener leak.
   setMaxListeners(0, signal);
   signal.addEventListener('abort', forward, { once: true });
   return () => signal.removeEventListener('abort', forward);
 }
 
-/** What `retry.ts` needs to know; undefined for failures that another attempt would not help. */
+/** Input for `retry.ts`; undefined for failures that a retry would not fix. */
 function attemptOf(error: unknown): Attempt | undefined {
   if (error instanceof TransportError) return { code: 0, sent: error.sent };
   return error instanceof KubeError ? { code: error.code, retryAfter: error.retryAfter } : undefined;

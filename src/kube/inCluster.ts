@@ -1,6 +1,6 @@
 /**
- * The `ClusterConfig` of a pod, from its environment and its service-account mount. The token is re-read as the kubelet
- * rotates it.
+ * The `ClusterConfig` of a pod, from its environment and its service-account mount. The token is read again when the
+ * kubelet rotates it.
  */
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
@@ -14,7 +14,7 @@ const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 interface InClusterOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Where `token`, `ca.crt` and `namespace` are mounted. */
+  /** Directory with `token`, `ca.crt` and `namespace`. */
   readonly directory?: string;
 }
 
@@ -51,8 +51,7 @@ export async function inClusterConfig(options: InClusterOptions = {}): Promise<C
 }
 
 /**
- * The configuration that a user means without saying: the given path, else `KUBECONFIG`, else the pod's own service
- * account, else `~/.kube/config`.
+ * The default configuration: the given path, else `KUBECONFIG`, else the pod's service account, else `~/.kube/config`.
  */
 export async function defaultClusterConfig(options: KubeconfigOptions & InClusterOptions = {}): Promise<ClusterConfig> {
   const environment = options.environment ?? process.env;

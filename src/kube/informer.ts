@@ -1,6 +1,6 @@
 /**
- * The informers of a process: one per kind and scope, shared by all its users, so that each object is held, and each
- * change received, once.
+ * The informers of a process: one per kind and scope, shared by all users, so that each object is stored, and each
+ * change received, only once.
  */
 import { InvariantError } from '../errors/invariantError.ts';
 import { messageOf } from '../errors/thrown.ts';
@@ -17,13 +17,13 @@ import { trimFor, type Transform } from './trim.ts';
 export type { Informer, InformerEvent } from './storeInformer.ts';
 
 export interface InformerOptions<T extends KubeObject> extends Scope {
-  /** Instead of the trim that suits the kind (see trim.ts). */
+  /** Replaces the default trim of the kind (see trim.ts). */
   readonly transform?: Transform<T>;
-  /** Ways to look objects up; more can be added by asking again. */
+  /** Indexes for lookups; later calls may add more. */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
   /**
-   * Its users can do without: `synced` goes on when its first list fails, for example because it is forbidden. It keeps
-   * trying; a failure is reported when it is another one than before.
+   * Its users work without it: `synced` does not wait when its first list fails, for example because it is forbidden.
+   * It keeps retrying; a failure is reported when it differs from the previous one.
    */
   readonly optional?: true;
 }
@@ -32,9 +32,9 @@ export interface InformersOptions extends ReflectorTuning {
   readonly kube: Kube;
   readonly clock: Clock;
   readonly random: Random;
-  /** Told about every failure that is being retried, and about listeners that throw. */
+  /** Called for every failure that is being retried, and for listeners that throw. */
   readonly onError?: (error: unknown, kind: ResourceKind<KubeObject>) => void;
-  /** Told when a watch has broken off: the server may have become another process. */
+  /** Called when a watch has broken off: the server may have been replaced. */
   readonly onBroken?: () => void;
 }
 
@@ -42,7 +42,7 @@ interface Entry {
   readonly key: string;
   readonly transform: unknown;
   readonly informer: Informer<KubeObject>;
-  /** Of an optional informer: resolves when a list has failed. */
+  /** For an optional informer: resolves when a list has failed. */
   readonly failed: Promise<void> | undefined;
 }
 
@@ -56,7 +56,7 @@ export class Informers {
     this.options = options;
   }
 
-  /** The informer for a kind and scope. One that is asked for while others run starts at once. */
+  /** The informer for a kind and scope. If others are already running, it starts at once. */
   of<T extends KubeObject>(kind: ResourceKind<T>, options: InformerOptions<T> = {}): Informer<T> {
     const { namespace, labelSelector, fieldSelector, transform, indexes = {} } = options;
     const key = JSON.stringify([kind.group, kind.version, kind.plural, namespace, labelSelector, fieldSelector]);
@@ -72,7 +72,7 @@ export class Informers {
   async run(signal: AbortSignal): Promise<void> {
     if (this.signal !== undefined) throw new InvariantError('the informers are already running');
     this.signal = signal;
-    // Each informer listens to it, and there are more of them than Node.js expects.
+    // Each informer listens to this signal, and there are more than Node.js expects.
     setMaxListeners(0, signal);
     try {
       for (const { informer } of this.entries) this.start(informer, signal);
@@ -85,7 +85,7 @@ export class Informers {
     }
   }
 
-  /** Resolves when every informer asked for so far has synced; optional ones need only have tried. */
+  /** Resolves when every informer created so far has synced; optional ones need only have tried. */
   async synced(signal?: AbortSignal): Promise<void> {
     if (signal) setMaxListeners(0, signal);
     await Promise.all(
@@ -129,7 +129,7 @@ function warn(error: unknown, kind: ResourceKind<KubeObject>): void {
   );
 }
 
-/** Passes errors on unless they repeat the last one; `happened` resolves at the first. */
+/** Forwards errors except repetitions of the last one; `happened` resolves at the first. */
 function firstFailure(onError: (error: unknown) => void): {
   readonly report: (error: unknown) => void;
   readonly happened: Promise<void>;

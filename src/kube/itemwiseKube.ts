@@ -1,13 +1,13 @@
 /**
- * Optional extension of `Kube` that decodes large lists item by item. An informer uses it where it exists, and `list`
- * where it does not.
+ * Optional extension of `Kube` that decodes large lists item by item. An informer uses it if available, otherwise
+ * `list`.
  */
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { ListMetadata } from './decodeList.ts';
 import type { Kube, ListOptions } from './kube.ts';
 
 export interface ItemwiseKube extends Kube {
-  /** Like `list`, but hands out items one by one, with empty `managedFields`, once the whole answer has arrived. */
+  /** Like `list`, but returns items one by one, with empty `managedFields`, after the whole answer has arrived. */
   listEach<T extends KubeObject>(
     kind: ResourceKind<T>,
     options: ListOptions,

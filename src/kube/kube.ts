@@ -1,15 +1,14 @@
 import type { KubeList, KubeObject, ResourceKind } from '../api/object.ts';
 
 /**
- * The API-server port. Everything the product reads from or writes to Kubernetes goes through it; `HttpKube` speaks
- * HTTP to a real server, the local world answers from its own store. Failures are `KubeError`s (see errors.ts).
- *
- * Objects are raw API JSON: timestamps are strings, quantities are text.
+ * The API-server port, used for all reads and writes of Kubernetes. `HttpKube` connects to a real server over HTTP, the
+ * local world answers from its own store. Failures are `KubeError`s (see errors.ts). Objects are raw API JSON:
+ * timestamps are strings, quantities are text.
  */
 export interface Kube {
   get<T extends KubeObject>(kind: ResourceKind<T>, ref: ObjectRef, options?: GetOptions): Promise<T>;
   list<T extends KubeObject>(kind: ResourceKind<T>, options?: ListOptions): Promise<KubeList<T>>;
-  /** Streams changes until the server closes the stream or `signal` aborts; a stream that breaks throws. */
+  /** Streams changes until the server closes the stream or `signal` aborts; throws when the stream breaks. */
   watch<T extends KubeObject>(kind: ResourceKind<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
   create<T extends KubeObject>(kind: ResourceKind<T>, object: Draft<T>, options?: WriteOptions): Promise<T>;
   /** PUT: fails with Conflict unless `metadata.resourceVersion` is current or absent. */
@@ -18,9 +17,9 @@ export interface Kube {
   /** Returns the object while finalizers or a grace period keep it, undefined when it is gone. */
   delete(kind: ResourceKind<KubeObject>, ref: ObjectRef, options?: DeleteOptions): Promise<KubeObject | undefined>;
   deleteCollection(kind: ResourceKind<KubeObject>, options: ListOptions & DeleteOptions): Promise<void>;
-  /** POST pods/eviction. A PodDisruptionBudget that does not allow it is a TooManyRequests error. */
+  /** POST pods/eviction. A refusal by a PodDisruptionBudget is a TooManyRequests error. */
   evict(pod: ObjectRef, options?: DeleteOptions): Promise<void>;
-  /** POST pods/binding: what a scheduler does. */
+  /** POST pods/binding, as a scheduler does. */
   bind(pod: ObjectRef, node: string, options?: WriteOptions): Promise<void>;
   /** Any other request below the server's address (`/readyz`, `/version`, discovery): parsed JSON, or text. */
   raw(path: string, options?: { readonly signal?: AbortSignal }): Promise<unknown>;
@@ -32,7 +31,7 @@ export interface ObjectRef {
   readonly namespace?: string | undefined;
 }
 
-/** An object as its writer knows it: the server fills in the rest. */
+/** An object before it is written: the server fills in the rest. */
 export type Draft<T extends KubeObject> = Omit<T, 'metadata' | 'apiVersion' | 'kind'> & {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -43,7 +42,7 @@ export interface GetOptions {
   readonly resourceVersion?: string;
   readonly subresource?: string;
   readonly signal?: AbortSignal;
-  /** As of a write. */
+  /** As for a write. */
   readonly isUrgent?: boolean;
 }
 
@@ -61,7 +60,7 @@ export interface ListOptions {
 export interface WatchOptions extends Omit<ListOptions, 'limit' | 'continue'> {
   readonly allowBookmarks?: boolean;
   readonly sendInitialEvents?: boolean;
-  /** The server ends the stream after this long. */
+  /** Seconds after which the server ends the stream. */
   readonly timeoutSeconds?: number;
 }
 
@@ -78,7 +77,7 @@ export interface WriteOptions {
   readonly fieldManager?: string;
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
-  /** What the whole cluster waits for right now: counted by a limit of its own, past requests that can wait. */
+  /** The cluster is waiting for this request: it has its own rate limit and passes requests that can wait. */
   readonly isUrgent?: boolean;
 }
 
@@ -88,7 +87,7 @@ export interface SubresourceOptions extends WriteOptions {
 }
 
 export interface PatchOptions extends SubresourceOptions {
-  /** Server-side apply only: take over fields that others manage. */
+  /** Server-side apply only: take over fields managed by others. */
   readonly force?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reads kubeconfig files: an explicit path, or `KUBECONFIG` and the home directory. Gives the `ClusterConfig` of one
- * context, or an `InvalidClusterConfig` error that names the file and the field.
+ * Reads kubeconfig files: an explicit path, or `KUBECONFIG` and the home directory. Returns the `ClusterConfig` of one
+ * context, or throws an `InvalidClusterConfig` error with file and field.
  */
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -15,9 +15,9 @@ import { credentialsOf, impersonationOf } from './kubeconfigUser.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface KubeconfigOptions {
-  /** One file, which must exist. Without it: the files of `KUBECONFIG`, or `~/.kube/config`. */
+  /** One file, which must exist. Absent: the files of `KUBECONFIG`, or `~/.kube/config`. */
   readonly path?: string;
-  /** Instead of the file's `current-context`. */
+  /** Overrides the file's `current-context`. */
   readonly context?: string;
   readonly environment?: Environment;
   readonly homeDirectory?: string;
@@ -51,7 +51,7 @@ function kubeconfigPaths(options: KubeconfigOptions, environment: Environment): 
   return listed.length > 0 ? [...new Set(listed)] : [join(options.homeDirectory ?? homedir(), '.kube', 'config')];
 }
 
-/** Files that do not exist are passed over, as kubectl does, unless the user named exactly this one. */
+/** Missing files are skipped, as in kubectl, unless the user named exactly this one. */
 async function readAll(paths: readonly string[], required: boolean): Promise<Field[]> {
   const files: Field[] = [];
   for (const path of paths) {
@@ -75,7 +75,7 @@ function readYaml(path: string, text: string): unknown {
   }
 }
 
-/** The first file that has an entry of this name wins. */
+/** The first file with an entry of this name wins. */
 function named(
   files: readonly Field[],
   list: 'clusters' | 'contexts' | 'users',
@@ -123,7 +123,7 @@ async function toConfig(
 
 function serverOf(field: Field): string {
   const text = field.string();
-  // `localhost:8080` parses as a URL of the scheme "localhost:", so look at the scheme first.
+  // `localhost:8080` parses as a URL with the scheme "localhost:", so check the scheme first.
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw field.error(`"${text}" is not an http:// or https:// address`);

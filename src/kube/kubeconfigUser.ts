@@ -41,7 +41,7 @@ function basicOf(user: Field): CredentialConfig['basic'] {
   return username === undefined ? undefined : { username, password: user.at('password').optionalString() ?? '' };
 }
 
-/** A token file wins over a token: the file is the one that is rotated. */
+/** A token file takes precedence over a token, because it is the one that is rotated. */
 function tokenOf(user: Field): Secret | undefined {
   if (user.at('tokenFile').present) return { file: user.at('tokenFile').filePath() };
   const token = user.at('token').optionalString();
@@ -62,7 +62,7 @@ async function pemOf(user: Field, name: 'client-certificate' | 'client-key'): Pr
   if (data.present) return { value: data.base64Pem() };
   const file = user.at(name);
   if (!file.present) return undefined;
-  // Read once now, so that a wrong path is reported with its field instead of at the first request.
+  // Read once now, so that a wrong path is reported with its field and not at the first request.
   await file.fileText();
   return { file: file.filePath() };
 }
@@ -91,7 +91,7 @@ function execOf(exec: Field, cluster: Field, connection: Connection): ExecConfig
   };
 }
 
-/** A bare name is looked up on PATH; anything with a slash is a path relative to the kubeconfig. */
+/** A plain name is searched on PATH; a name with a slash is a path relative to the kubeconfig. */
 function commandOf(field: Field): string {
   const command = field.string();
   return isAbsolute(command) || !/[\\/]/.test(command) ? command : resolve(dirname(field.file), command);

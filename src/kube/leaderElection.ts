@@ -8,7 +8,7 @@ import type { Log } from './log.ts';
 import { noMetrics, type Gauge, type MetricsRegistry } from './metrics.ts';
 
 export interface LeaderElectionOptions {
-  /** Best its own client, so that throttling of the main one cannot cost leadership. */
+  /** Preferably a client of its own, so that throttling of the main one cannot cost leadership. */
   readonly kube: Kube;
   readonly clock: Clock;
   readonly random: Random;
@@ -21,13 +21,13 @@ export interface LeaderElectionOptions {
   readonly labels?: Readonly<Record<string, string>>;
   /** How long a standby waits, by its own clock, after the last renewal it saw. */
   readonly leaseDuration?: number;
-  /** How long a leader leads, by its own clock, after it began the last renewal that succeeded. */
+  /** How long a leader stays leader, by its own clock, after the start of its last successful renewal. */
   readonly renewDeadline?: number;
-  /** Time between two attempts, of leader and standby. */
+  /** Time between two attempts of leader and standby. */
   readonly retryPeriod?: number;
 }
 
-/** Why a leader's work was stopped: another process leads now, or may do so soon. */
+/** Why a leader's work was stopped: another process leads now, or may soon. */
 export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
 
@@ -36,13 +36,13 @@ export class LeadershipLostError extends Error {
   }
 }
 
-/** `<pod name>_<uuid>`: tells two processes of one pod apart. */
+/** `<pod name>_<uuid>`: distinguishes two processes of one pod. */
 export const leaderIdentity = (podName: string, random: Random): string => `${podName}_${random.uuid()}`;
 
 /**
- * Leader election by a Lease: at any moment at most one process has `isLeader` true, as long as clocks run at rates
- * within `leaseDuration / renewDeadline` of each other. No timestamp of the Lease is ever compared with a local clock,
- * and durations are measured by the monotonic one, so clocks may show any time and may be set.
+ * Leader election with a Lease: at most one process has `isLeader` true at any time, as long as clock rates differ by
+ * less than `leaseDuration / renewDeadline`. Timestamps of the Lease are never compared with a local clock, and
+ * durations use the monotonic clock, so wall clocks may be wrong or be changed.
  */
 export class LeaderElector {
   private readonly options: LeaderElectionOptions;
@@ -52,7 +52,7 @@ export class LeaderElector {
   private readonly renewDeadline: number;
   private readonly retryPeriod: number;
   private readonly status: Gauge;
-  /** The Lease as last seen, and when its content was first seen in this form. */
+  /** The last Lease seen, and when its current content was first seen. */
   private observed: { readonly lease: Lease; readonly since: number } | undefined;
   private leadsUntil = Number.NEGATIVE_INFINITY;
   private lost = false;
@@ -75,20 +75,20 @@ export class LeaderElector {
     });
   }
 
-  /** Checked against the clock, so it is false after a pause even before any timer has had its turn. */
+  /** Checked against the clock, so it is already false after a pause even if timers have not fired yet. */
   get isLeader(): boolean {
     return this.options.clock.monotonic() < this.leadsUntil;
   }
 
-  /** False once leadership was lost: this process should end. */
+  /** False after leadership was lost: this process should exit. */
   get healthy(): boolean {
     return !this.lost;
   }
 
   /**
-   * Waits to become leader, then does `work` and keeps the lease meanwhile. When `signal` aborts, the signal given to
-   * `work` aborts too; the lease is released as soon as `work` has ended, and kept when `work` fails, for then
-   * something of it may still be running. Rejects with LeadershipLostError when the lease is lost.
+   * Waits to become leader, then runs `work` and keeps the lease. When `signal` aborts, so does the signal given to
+   * `work`; the lease is released as soon as `work` has ended. It is not released when `work` fails, because parts of
+   * it may still be running. Rejects with LeadershipLostError when the lease is lost.
    */
   async run(signal: AbortSignal, work: (leading: AbortSignal) => Promise<void>): Promise<void> {
     this.status.set({ name: this.ref.name }, 0);
@@ -126,7 +126,7 @@ export class LeaderElector {
           log.info('became leader', { lease: this.leaseName, identity });
           return true;
         }
-        // Jitter parts standbys that wake together; it stays small so that a released lease is taken soon.
+        // Jitter separates standbys that wake together; it is small so that a released lease is taken soon.
         await clock.sleep(this.retryPeriod * (1 + 0.2 * random.next()), signal);
       } catch (error) {
         if (signal.aborted) break;
@@ -179,7 +179,7 @@ export class LeaderElector {
       let disarm = watchdog();
       let lastAttempt = clock.monotonic();
       while (!renewing.signal.aborted) {
-        // A steady pace: after an attempt that hung, the next one follows at once.
+        // At a constant pace: after a slow attempt the next one follows at once.
         const pause = Math.max(0, this.retryPeriod - (clock.monotonic() - lastAttempt));
         const woke = await clock.sleep(pause, renewing.signal).then(
           () => true,
@@ -194,7 +194,7 @@ export class LeaderElector {
         const holder = await this.renewOnce(renewing.signal);
         if (holder !== undefined) lose(`${holder} holds it now`);
         disarm();
-        // Armed anew even after a failure: it fires at once when the time is over.
+        // Set again even after a failure: it fires at once if the time is over.
         if (!renewing.signal.aborted) disarm = watchdog();
       }
       disarm();
@@ -208,7 +208,7 @@ export class LeaderElector {
     };
   }
 
-  /** Never throws; returns another holder when there is one. */
+  /** Never throws; returns another holder if there is one. */
   private async renewOnce(signal: AbortSignal): Promise<string | undefined> {
     try {
       return await this.bounded((bounded) => this.tryRenew(bounded), signal);
@@ -240,7 +240,7 @@ export class LeaderElector {
     return undefined;
   }
 
-  /** Empties the lease so that a standby wins at its next look. */
+  /** Clears the lease so that a standby gets it at its next attempt. */
   private async release(): Promise<void> {
     const { kube, clock, log, identity } = this.options;
     this.leadsUntil = Number.NEGATIVE_INFINITY;
@@ -258,7 +258,7 @@ export class LeaderElector {
 
   private won(lease: Lease, start: number): void {
     this.observe(lease);
-    // An answer that comes after the loss must not bring leadership back.
+    // An answer that arrives after the loss must not restore leadership.
     if (!this.lost) this.leadsUntil = start + this.renewDeadline;
   }
 
@@ -279,7 +279,7 @@ export class LeaderElector {
     return claimed(lease, identity, this.leaseDuration, clock.now());
   }
 
-  /** Runs one attempt with a limit on its time, so that a hanging request leaves room for another try. */
+  /** Runs one attempt with a timeout, so that a hanging request leaves time for another try. */
   private async bounded<T>(attempt: (signal: AbortSignal) => Promise<T>, stop?: AbortSignal): Promise<T> {
     const limit = this.renewDeadline / 2;
     const attempting = new AbortController();

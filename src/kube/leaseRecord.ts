@@ -1,10 +1,10 @@
 /**
- * Reads a Lease's holder and makes the Lease that takes it over or releases it. The result carries the resource version
+ * Reads a Lease's holder and builds the Lease that takes it over or releases it. The result has the resource version
  * that was read, so that of two concurrent writers one fails.
  */
 import type { Lease } from '../api/kinds.ts';
 
-/** The lease with `identity` as its holder from `now` on; its times are for people, no decision reads them. */
+/** The lease with `identity` as its holder from `now` on; its times are only informational. */
 export function claimed(lease: Lease, identity: string, leaseDuration: number, now: number): Lease {
   const time = microTime(now);
   const before = lease.spec;
@@ -23,7 +23,7 @@ export function claimed(lease: Lease, identity: string, leaseDuration: number, n
   };
 }
 
-/** The lease without a holder, as short as can be, so that any standby may take it at once. */
+/** The lease without a holder and with the shortest duration, so that any standby may take it at once. */
 export function released(lease: Lease, now: number): Lease {
   const time = microTime(now);
   return {
@@ -32,7 +32,7 @@ export function released(lease: Lease, now: number): Lease {
   };
 }
 
-/** The Lease's time format has exactly six digits after the second. */
+/** The Lease's time format has exactly six fractional digits. */
 function microTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace('Z', '000Z');
 }

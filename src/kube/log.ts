@@ -1,6 +1,6 @@
 /**
- * The log port: a sentence and structured fields. An error goes under the key `error` as it was caught. The composition
- * root decides where lines go (JSON lines in production, nowhere in simulations).
+ * The log port: a sentence and structured fields. A caught error goes under the key `error`. The composition root
+ * decides where lines go (JSON lines in production, nowhere in simulations).
  */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
@@ -12,7 +12,7 @@ export interface Log {
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Keeps nothing: for simulations. */
+/** Discards everything: for simulations. */
 export const silentLog: Log = {
   debug: () => {},
   info: () => {},

@@ -1,9 +1,9 @@
-/** A JSON merge patch (RFC 7386): values to set, `null` for what goes away. */
+/** A JSON merge patch (RFC 7386): values to set, `null` for removed fields. */
 export type MergePatch = Readonly<Record<string, unknown>>;
 
 /**
- * What turns `before` into `after`; `undefined` when they are equal. Both are API JSON, where a field that is `null`
- * or `undefined` is the same as one that is not there. Lists are replaced whole.
+ * The patch from `before` to `after`; `undefined` when they are equal. Both are API JSON, where `null` or `undefined`
+ * equals an absent field. Lists are replaced as a whole.
  */
 export function mergePatch(before: object, after: object): MergePatch | undefined {
   const changes: [string, unknown][] = [];
@@ -16,11 +16,11 @@ export function mergePatch(before: object, after: object): MergePatch | undefine
   for (const [key, value] of old) {
     if (!wanted.has(key) && !isAbsent(value)) changes.push([key, null]);
   }
-  // From entries, so that a key such as `__proto__` stays a key.
+  // `fromEntries` treats a key such as `__proto__` as an ordinary key.
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }
 
-/** What to put under a key; `undefined` when it stays as it is. */
+/** New value of a key; `undefined` when it does not change. */
 function difference(before: unknown, after: unknown): unknown {
   if (isAbsent(after)) return isAbsent(before) ? undefined : null;
   if (isObject(before) && isObject(after)) return mergePatch(before, after);

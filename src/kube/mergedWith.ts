@@ -1,4 +1,4 @@
-/** What a server makes of a value and a JSON merge patch (RFC 7386). */
+/** Applies a JSON merge patch (RFC 7386) to a value, as a server does. */
 export function mergedWith(value: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;
   const fields = new Map(Object.entries(isRecord(value) ? value : {}));

@@ -1,14 +1,16 @@
 /**
- * The metrics port; how metrics are exposed is decided elsewhere. Metrics are declared once, with name, help text and
- * label names, and then observed. Asking a registry again for a name that it has returns the metric it has.
+ * The metrics port; the composition root decides how metrics are exposed. Metrics are declared once, with name, help
+ * text and label names, and then observed. Declaring an existing name returns the existing metric.
  */
 export interface MetricsRegistry {
   counter(options: MetricOptions): Counter;
   gauge(options: MetricOptions): Gauge;
   histogram(options: HistogramOptions): Histogram;
-  /** Quantiles 0, 0.5, 0.9, 0.99 and 1 of what was observed lately. */
+  /** Quantiles 0, 0.5, 0.9, 0.99 and 1 of recent observations. */
   summary(options: MetricOptions): Histogram;
-  /** Calls `refresh` before the numbers are read, for those that change by the mere passing of time; returns how to stop. */
+  /**
+   * Calls `refresh` before the metrics are read, for values that change with time; returns a function to unsubscribe.
+   */
   beforeRead(refresh: () => void): () => void;
 }
 
@@ -20,7 +22,7 @@ export interface MetricOptions {
 }
 
 export interface HistogramOptions extends MetricOptions {
-  /** Upper bounds, ascending, without +Inf; the registry's default when absent. */
+  /** Upper bounds, ascending, without +Inf; absent: the registry's default. */
   readonly buckets?: readonly number[];
 }
 
@@ -32,9 +34,9 @@ export interface Counter {
 
 export interface Gauge {
   set(labels: MetricLabels, value: number): void;
-  /** Shows, whenever it is read, the seconds since a moment (milliseconds since the epoch). */
+  /** Exports, at every read, the seconds since a moment (given in milliseconds since the epoch). */
   setSince(labels: MetricLabels, moment: number): void;
-  /** Forgets the series, so that what no longer exists is no longer reported. */
+  /** Removes the series, so that deleted objects are no longer reported. */
   delete(labels: MetricLabels): void;
 }
 
@@ -42,7 +44,7 @@ export interface Histogram {
   observe(labels: MetricLabels, value: number): void;
 }
 
-/** Keeps nothing: for tests and simulations. */
+/** Discards everything: for tests and simulations. */
 export const noMetrics: MetricsRegistry = {
   counter: () => ({ inc: () => {} }),
   gauge: () => ({ set: () => {}, setSince: () => {}, delete: () => {} }),

@@ -1,6 +1,6 @@
 /**
- * The proxy URL that the environment sets for a server's address, or undefined for a direct connection. Same variables
- * and exceptions as Go's HTTP client.
+ * The proxy URL from the environment for a server's address, or undefined for a direct connection. Same variables and
+ * exceptions as in Go's HTTP client.
  */
 import { BlockList, isIP } from 'node:net';
 
@@ -32,7 +32,7 @@ function covers(entry: string, host: string, port: string): boolean {
   if (entryPort !== undefined && entryPort !== port) return false;
   if (isIP(name) !== 0 || isIP(host) !== 0) return name === host;
   const domain = name.replace(/^\*?\./, '');
-  // ".example.com" covers only names below it, "example.com" covers itself too.
+  // ".example.com" matches only subdomains, "example.com" also matches itself.
   return host.endsWith(`.${domain}`) || (name === domain && host === domain);
 }
 

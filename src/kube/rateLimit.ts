@@ -1,6 +1,6 @@
 /**
- * A token bucket: at most `burst` requests at once, `qps` per second in the long run. `take()` before each request
- * resolves, in call order, when the request may be sent.
+ * A token bucket: at most `burst` requests at once, `qps` per second in the long run. Call `take()` before each
+ * request; it resolves in call order when the request may be sent.
  */
 import type { Clock } from '../clock/clock.ts';
 
@@ -27,10 +27,10 @@ export class RateLimit {
   async take(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     const now = this.clock.now();
-    // A wall clock can step back; that must not take tokens away.
+    // A wall clock can go back, which must not remove tokens.
     const elapsed = Math.max(0, now - this.updatedAt);
     this.updatedAt = now;
-    // The bucket goes below zero: each waiter owns the token that will be minted for it.
+    // The bucket may become negative: each waiter owns a future token.
     this.tokens = Math.min(this.burst, this.tokens + (elapsed * this.qps) / 1000) - 1;
     if (this.tokens >= 0) return;
     try {

@@ -17,7 +17,7 @@ export class RecentMap<K, V> {
   }
 
   set(key: K, value: V): void {
-    // Deleted first, so that it moves to the young end of the map's order.
+    // Delete first, so that it moves to the end of the insertion order.
     this.entries.delete(key);
     this.entries.set(key, value);
     if (this.entries.size <= this.limit) return;

@@ -1,6 +1,6 @@
 /**
- * Lists and watches one kind until it is stopped. After `complete` the sink has every object, and from then on it
- * receives every change. Failures are retried with growing pauses.
+ * Lists and watches one kind until stopped. After `complete` the sink has every object, and then receives every change.
+ * Failures are retried with growing waits.
  */
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -12,28 +12,28 @@ import type { Kube, ListOptions } from './kube.ts';
 import { backoffDelay } from './runtime/backoff.ts';
 import { SilenceAlarm, SilenceError } from './silenceAlarm.ts';
 
-/** Where a reflector puts what it receives. */
+/** Receives a reflector's objects. */
 export interface Sink<T> {
-  /** A full list begins; it may begin again before it completes. */
+  /** A full list starts; it may start again before it completes. */
   begin(): void;
   upsert(object: T): void;
   remove(object: T): void;
-  /** The list is complete: what was not upserted since `begin` is gone. */
+  /** The list is complete: objects not upserted since `begin` no longer exist. */
   complete(): void;
 }
 
-/** Which objects of the kind. */
+/** Selects objects of the kind. */
 export type Scope = Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
 
 export interface ReflectorTuning {
   /** Objects per page of a list. */
   readonly pageSize?: number;
   /**
-   * How the full list is fetched: in pages, or as the beginning of a watch, which costs the server less and is served
+   * How the full list is fetched: in pages, or as the start of a watch, which is cheaper for the server and supported
    * from Kubernetes 1.34 on (elsewhere the reflector falls back to pages).
    */
   readonly listing?: 'paged' | 'streaming';
-  /** The server is asked to end a watch after this long, plus up to as much again at random. */
+  /** Seconds after which the server should end a watch; up to the same time is added at random. */
   readonly watchSeconds?: number;
 }
 
@@ -45,33 +45,33 @@ export interface ReflectorOptions<T extends KubeObject> extends ReflectorTuning 
   readonly scope: Scope;
   readonly sink: Sink<T>;
   readonly onError: (error: unknown) => void;
-  /** Told when a watch has ended before the time that it was asked for. */
+  /** Called when a watch ended earlier than requested. */
   readonly onBroken?: () => void;
 }
 
 const PAGE_SIZE = 500;
 const WATCH_SECONDS = 300;
-/** First pause 0.8 to 1.6 s; 15 to 30 s after many failures. */
+/** First wait 0.8 to 1.6 s; 15 to 30 s after many failures. */
 const BACKOFF = { base: 1_600, max: 30_000, jitter: 0.5 };
 /** A watch that ends sooner than this counts as failed. */
 const SHORT_WATCH = 1_000;
-/** Silence beyond the watch's own end means that the connection is dead. */
+/** If a watch is silent this long beyond its end, the connection is dead. */
 const SILENCE_MARGIN = 30_000;
-/** Servers that send bookmarks do so about once a minute, so with them silence is noticed sooner. */
+/** Some servers send bookmarks about once a minute; then silence is detected sooner. */
 const BOOKMARK_SILENCE = 150_000;
-/** A streamed list sends without pause; a server that does not know how to end one falls silent instead. */
+/** A streamed list is sent without pauses; a server that cannot mark its end becomes silent. */
 const LISTING_SILENCE = 30_000;
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 export class Reflector<T extends KubeObject> {
   private readonly options: ReflectorOptions<T>;
-  /** Where the next watch resumes; undefined means that a full list is needed. */
+  /** Where the next watch resumes; undefined: a full list is needed. */
   private resourceVersion: string | undefined;
   private streaming: boolean;
   private failures = 0;
   private watchBegan = 0;
   private heardAny = false;
-  /** Once true it stays: what a server did on one watch it does on the next. */
+  /** Never reset: a server that has sent bookmarks will send them on the next watch too. */
   private sendsBookmarks = false;
 
   constructor(options: ReflectorOptions<T>) {
@@ -105,13 +105,13 @@ export class Reflector<T extends KubeObject> {
 
   private pauseAfter(failure: unknown): number {
     const { clock, random, onError } = this.options;
-    // A connection that takes long to fail is not a watch that lasted.
+    // A connection that takes long to fail does not count as a long watch.
     const lasted = clock.now() - this.watchBegan >= SHORT_WATCH && (failure === undefined || this.heardAny);
     if (lasted) this.failures = 0;
     if (lasted && failure === undefined) return 0;
     if (isExpired(failure) || isFromTheFuture(failure)) {
       this.resourceVersion = undefined;
-      // Ordinary after a long silence: list again at once, unless that has just been tried.
+      // Normal after a long silence: list again at once, unless that was just tried.
       if (this.failures++ === 0) return 0;
     } else if (failure !== undefined) onError(failure);
     const asked = failure instanceof KubeError ? (failure.retryAfter ?? 0) : 0;
@@ -128,7 +128,7 @@ export class Reflector<T extends KubeObject> {
         page = await this.page({ ...scope, ...paging, signal });
       } catch (error) {
         if (!isExpired(error) || paging.continue === undefined) throw error;
-        // The snapshot that the pages come from was compacted away; one answer without pages cannot be.
+        // The snapshot behind the pages was compacted; a single answer without pages avoids that.
         paging = {};
         sink.begin();
         continue;
@@ -167,7 +167,7 @@ export class Reflector<T extends KubeObject> {
     await this.listAndWatch(signal);
   }
 
-  /** Without a resource version, the server first sends everything there is. */
+  /** Without a resource version, the server first sends all existing objects. */
   private async watch(resourceVersion: string | undefined, signal: AbortSignal, onListed?: () => void): Promise<void> {
     const { kube, clock, random, kind, scope, sink, watchSeconds = WATCH_SECONDS } = this.options;
     const timeoutSeconds = Math.ceil(watchSeconds * (1 + random.next()));
@@ -197,7 +197,7 @@ export class Reflector<T extends KubeObject> {
           this.sendsBookmarks = true;
           silence.limit = this.silenceLimit(timeoutSeconds);
         }
-        // Until the list is complete, its events are in no order that one could resume from.
+        // Until the list is complete, its events are unordered, so none can be used to resume.
         if (listed) this.resourceVersion = event.object.metadata.resourceVersion ?? this.resourceVersion;
       }
     } catch (error) {
@@ -215,7 +215,7 @@ export class Reflector<T extends KubeObject> {
   }
 }
 
-/** Etcd was restored from a backup: the version that we saw last has not happened yet in this history. */
+/** etcd was restored from a backup: the last version seen is newer than its current history. */
 const isFromTheFuture = (error: unknown): boolean =>
   error instanceof KubeError &&
   error.status.details?.causes?.some((cause) => cause.reason === 'ResourceVersionTooLarge') === true;

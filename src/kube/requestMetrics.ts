@@ -1,5 +1,5 @@
 /**
- * Counts and times requests to the API server under client-go's metric names. The result is the `onAnswer` of a
+ * Counts and measures requests to the API server under client-go's metric names. Returns the `onAnswer` of a
  * `HttpKube`.
  */
 import type { MetricsRegistry } from './metrics.ts';
@@ -12,7 +12,7 @@ interface Answer {
   readonly milliseconds: number;
 }
 
-/** Seconds, from a thousandth, growing by half. */
+/** Seconds, from 0.001, growing by a factor of 1.5. */
 const BUCKETS = Array.from({ length: 20 }, (_, power) => 0.001 * 1.5 ** power);
 
 export function requestMetrics(registry: MetricsRegistry, server: string): (answer: Answer) => void {
@@ -49,7 +49,7 @@ function verbOf(method: string, named: boolean): string {
   return method === 'GET' && !named ? 'LIST' : method;
 }
 
-/** `/apis/apps/v1/namespaces/shop/deployments/web/status`: the group, version, resource and subresource in it. */
+/** Extracts group, version, resource and subresource from `/apis/apps/v1/namespaces/shop/deployments/web/status`. */
 function targetOf(
   path: string,
 ): { readonly labels: Readonly<Record<string, string>>; readonly named: boolean } | undefined {

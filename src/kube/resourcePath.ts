@@ -4,7 +4,7 @@ import type { DeleteOptions, ListOptions, ObjectRef, WatchOptions, WriteOptions 
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Where objects of a kind are listed and created; all namespaces when none is given. */
+/** Path to list and create objects of a kind; all namespaces when none is given. */
 export function collectionPath(
   kind: ResourceKind<KubeObject>,
   namespace: string | undefined,
@@ -21,7 +21,7 @@ export function objectPath(
   subresource?: string,
   query: Query = {},
 ): string {
-  // An empty name would silently address the whole collection.
+  // An empty name would address the whole collection.
   if (ref.name === '') throw new TypeError(`${kind.kind}: a request for one object needs its name`);
   const collection = collectionPath(kind, requireNamespace(kind, ref.namespace, ref.name));
   const below = subresource === undefined ? '' : `/${subresource}`;
@@ -61,7 +61,7 @@ export const writeQuery = (options: WriteOptions): Query => ({
   dryRun: options.dryRun === true ? 'All' : undefined,
 });
 
-/** The body of a DELETE, or undefined when the defaults do. */
+/** The body of a DELETE, or undefined for the defaults. */
 export function deleteBody(options: DeleteOptions): object | undefined {
   const { gracePeriodSeconds, propagationPolicy, preconditions, dryRun } = options;
   const body = {

@@ -1,5 +1,5 @@
 /**
- * Turns an error response into a `KubeError`: the server's own `Status`, or one made from the status code when
+ * Turns an error response into a `KubeError`: the server's own `Status`, or one derived from the status code if
  * something else answered (a proxy, a load balancer, an aggregated server).
  */
 import { KubeError, type KubeStatus } from './errors.ts';
@@ -50,7 +50,7 @@ function parseStatus(text: string): KubeStatus | undefined {
     const body = JSON.parse(text) as KubeStatus;
     return body.kind === 'Status' ? body : undefined;
   } catch {
-    // Cut short or not JSON after all: the text itself is quoted instead.
+    // Truncated or not JSON: the text itself is quoted instead.
     return undefined;
   }
 }
@@ -60,7 +60,7 @@ function fallbackStatus(code: number, text: string, { method, path }: ErrorAnswe
   return {
     status: 'Failure',
     code,
-    // Without a Status, a POST that conflicts can only mean that the object is there.
+    // Without a Status, a conflict on POST can only mean that the object exists.
     reason: code === 409 && method === 'POST' ? 'AlreadyExists' : (REASONS[code] ?? 'Unknown'),
     message: `${method} ${path.split('?', 1)[0]}: HTTP ${code}${quoted === '' ? '' : `: ${quoted}`}`,
   };

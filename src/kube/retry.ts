@@ -1,6 +1,6 @@
 /**
- * Whether to send a failed request again: milliseconds to wait, or undefined to give up. A request that could take
- * effect twice is never sent twice.
+ * Whether to retry a failed request: milliseconds to wait, or undefined to give up. A request that could take effect
+ * twice is never sent twice.
  */
 import type { Random } from '../clock/random.ts';
 import { backoffDelay } from './runtime/backoff.ts';
@@ -8,21 +8,21 @@ import { backoffDelay } from './runtime/backoff.ts';
 export type Attempt =
   /** The server answered with an error. */
   | { readonly code: number; readonly retryAfter: number | undefined }
-  /** No answer: `sent` tells whether any byte of the request may have left. */
+  /** No answer: `sent` tells whether any byte of the request may have been sent. */
   | { readonly code: 0; readonly sent: boolean };
 
 interface RetryQuestion {
-  /** Doing it twice has the same result as once. */
+  /** Whether the request is idempotent. */
   readonly repeatable: boolean;
   readonly attempt: Attempt;
-  /** Attempts already repeated. */
+  /** Retries so far. */
   readonly retries: number;
   readonly maxRetries: number;
   readonly random: Random;
 }
 
 const BACKOFF = { base: 200, max: 5_000, jitter: 0.5 };
-/** A server that asks for more than this gets its error passed on: the caller knows better what to do meanwhile. */
+/** If the server asks for a longer wait, the error is passed to the caller, which can decide better. */
 const LONGEST_RETRY_AFTER = 60_000;
 
 export function retryDelay({ repeatable, attempt, retries, maxRetries, random }: RetryQuestion): number | undefined {
@@ -40,7 +40,7 @@ function mayRepeat(repeatable: boolean, attempt: Attempt): boolean {
   return refused || attempt.code === 500 || attempt.code === 502 || attempt.code === 504;
 }
 
-/** The `Retry-After` header, which is seconds or a date, in milliseconds. */
+/** The `Retry-After` header (seconds or a date) in milliseconds. */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined || header === '') return undefined;
   const seconds = Number(header);

@@ -1,14 +1,14 @@
 /**
- * The version of the API server. A server of another version is another process, and its start ends the watches of the
- * one before: so the version is read when a watch has broken off, not from time to time.
+ * The version of the API server. An upgrade replaces the server process, which ends its watches, so the version is read
+ * again when a watch breaks off, not periodically.
  */
 import type { Clock } from '../clock/clock.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { Kube } from './kube.ts';
 
-/** Servers behind one address are replaced one after another, and any of them may have answered. */
+/** Servers behind one address are upgraded one after another, so different versions may answer. */
 const SETTLING = 15 * 60_000;
-/** Until they have settled, an answer is good for this long. */
+/** During that time, an answer is cached this long. */
 const KEPT_FOR = 60_000;
 
 export class ServerVersion {
@@ -24,7 +24,7 @@ export class ServerVersion {
     this.doubtedAt = clock.now();
   }
 
-  /** The server may have become another one. */
+  /** Call when the server may have been replaced. */
   doubt(): void {
     this.doubts += 1;
     this.doubtedAt = this.clock.now();
@@ -33,7 +33,7 @@ export class ServerVersion {
   /** Without a leading `v`. */
   async current(signal?: AbortSignal): Promise<string> {
     if (this.known !== undefined && this.holds(this.known)) return this.known.text;
-    // What comes into doubt while the server is asked stays in doubt.
+    // A doubt raised during the request remains.
     const asked = { at: this.clock.now(), doubts: this.doubts };
     const answer = (await this.kube.raw('/version', signal && { signal })) as { readonly gitVersion?: string };
     const text = answer.gitVersion?.replace(/^v/, '');

@@ -1,9 +1,9 @@
 /**
- * Shares equal parts between two JSON values: returns a value equal to the new one that reuses parts of the old one
- * wherever they are equal. Neither argument is changed.
+ * Shares equal parts between two JSON values: returns a value equal to the new one that reuses equal parts of the old
+ * one. Neither argument is modified.
  */
 
-/** `raw`, with every part that equals its counterpart in `model` replaced by that counterpart. */
+/** `raw`, with every part replaced by its counterpart in `model` if they are equal. */
 export function shareWith<V>(model: V | undefined, raw: V): V {
   if (model === undefined || raw === model) return model ?? raw;
   if (typeof raw !== 'object' || raw === null || typeof model !== 'object' || model === null) return raw;
@@ -16,7 +16,7 @@ export function shareWith<V>(model: V | undefined, raw: V): V {
   const known = model as Readonly<Record<string, unknown>>;
   const copy: Record<string, unknown> = {};
   for (const key in raw) {
-    // Assigning to this one name would change the copy's prototype instead of giving it a key.
+    // Assigning this name would change the copy's prototype instead of adding a key.
     if (key === '__proto__') return raw;
     copy[key] = shareWith<unknown>(known[key], raw[key]);
   }
@@ -44,8 +44,8 @@ export function deepEqual(left: unknown, right: unknown): boolean {
 }
 
 /**
- * One copy of each string that comes again and again (node names, timestamps). Bounded: when half of the room is used
- * up, what was not asked for since is forgotten, which costs memory but never correctness.
+ * Stores one copy of each frequent string (node names, timestamps). Bounded: when half of the capacity is used, strings
+ * not used since are dropped, which costs memory but never correctness.
  */
 export class StringPool {
   private readonly limit: number;

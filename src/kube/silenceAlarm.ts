@@ -1,4 +1,4 @@
-/** Aborts its signal when a connection has been silent for too long. Call `heard()` whenever data arrives. */
+/** Aborts its signal when a connection is silent for too long. Call `heard()` whenever data arrives. */
 import type { Clock } from '../clock/clock.ts';
 
 export class SilenceError extends Error {
@@ -47,7 +47,7 @@ export class SilenceAlarm {
     this.outer.removeEventListener('abort', this.forward);
   }
 
-  /** One timer for many events: it is set again only when it fires. */
+  /** One timer for many events: it is reset only when it fires. */
   private check(): void {
     const left = this.lastHeard + this.silenceLimit - this.clock.now();
     if (left > 0) {

@@ -5,20 +5,20 @@ import { mergePatch, type MergePatch } from './mergePatch.ts';
 
 export interface ObjectPatchOptions {
   /**
-   * Whether the write fails with Conflict when the object changed since `before` was read. Without a word, yes as soon
-   * as a list is written: a merge patch replaces lists whole and would undo what others added.
+   * Whether the write fails with Conflict when the object changed since `before` was read. Default: yes if a list is
+   * written, because a merge patch replaces lists as a whole and would remove what others added.
    */
   readonly lock?: boolean;
   readonly signal?: AbortSignal;
   readonly isUrgent?: boolean;
 }
 
-/** The parts of metadata that belong to writers; the rest is the server's. */
+/** Metadata fields that writers may set; the server sets the others. */
 const OWN_METADATA = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
 
 /**
- * Writes what differs between `before` (as read) and `after` (as wanted) in metadata and spec. Returns the object as
- * the server has it now; when nothing differs no request is made and `before` is returned.
+ * Writes the differences in metadata and spec between `before` (as read) and `after` (as wanted). Returns the server's
+ * current object; without differences no request is made and `before` is returned.
  */
 export async function patchObject<T extends KubeObject>(
   kube: Kube,

@@ -1,6 +1,6 @@
 /**
- * Objects of one kind, by name and by index. Lookups cost the same at ten objects and at a hundred thousand. The
- * objects are shared by all readers: never change them.
+ * Objects of one kind, by name and by index. Lookup time does not depend on the number of objects. The objects are
+ * shared by all readers: never modify them.
  */
 import { InvariantError } from '../errors/invariantError.ts';
 import type { KubeObject } from '../api/object.ts';
@@ -8,17 +8,17 @@ import type { ObjectRef } from './kube.ts';
 
 export interface ReadonlyStore<T> {
   get(ref: ObjectRef): T | undefined;
-  /** A live view: what is added or removed during the iteration may or may not be seen. */
+  /** A live view: objects added or removed during the iteration may or may not be seen. */
   list(): Iterable<T>;
   readonly size: number;
-  /** The objects that the named index files under `value`; the array does not change afterwards. */
+  /** The objects with this `value` in the named index; the array is not modified later. */
   byIndex(index: string, value: string): readonly T[];
 }
 
-/** Under which values an object is filed. */
+/** The index values of an object. */
 export type IndexFunction<T> = (object: T) => readonly string[];
 
-/** `namespace/name`, or `name` for what has no namespace. */
+/** `namespace/name`, or `name` for objects without a namespace. */
 export function keyOf(object: KubeObject | ObjectRef): string {
   const { namespace, name } = 'metadata' in object ? object.metadata : object;
   return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
@@ -26,7 +26,7 @@ export function keyOf(object: KubeObject | ObjectRef): string {
 
 interface Bucket<T> {
   readonly members: Set<T>;
-  /** Made on demand, dropped at the next change. */
+  /** Created on demand, dropped at the next change. */
   array: readonly T[] | undefined;
 }
 
@@ -38,7 +38,7 @@ interface Index<T> {
 const NOTHING: readonly never[] = [];
 
 export class Store<T extends KubeObject> implements ReadonlyStore<T> {
-  // By namespace, then name: no key string per object, and names carry their hash with them.
+  // By namespace, then name: avoids a key string per object.
   private readonly namespaces = new Map<string, Map<string, T>>();
   private readonly indexes = new Map<string, Index<T>>();
   private count = 0;
@@ -65,7 +65,7 @@ export class Store<T extends KubeObject> implements ReadonlyStore<T> {
     return bucket.array;
   }
 
-  /** Files what is there and what comes. The same name with another function is a mistake of two parties. */
+  /** Indexes existing and future objects. Reusing a name with another function is an error. */
   addIndex(name: string, valuesOf: IndexFunction<T>): void {
     const known = this.indexes.get(name);
     if (known?.valuesOf === valuesOf) return;
@@ -75,7 +75,7 @@ export class Store<T extends KubeObject> implements ReadonlyStore<T> {
     for (const object of this.list()) file(index, object);
   }
 
-  /** Puts an object in its place; returns the one that was there. */
+  /** Stores an object; returns the one it replaces. */
   set(object: T): T | undefined {
     const { namespace = '', name } = object.metadata;
     let objects = this.namespaces.get(namespace);

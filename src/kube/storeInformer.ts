@@ -1,4 +1,4 @@
-/** A local copy of one kind, kept current by a reflector: `store` to read from, and events to subscribe to. */
+/** A local copy of one kind, kept current by a reflector: `store` for reading, and events to subscribe to. */
 import { InvariantError } from '../errors/invariantError.ts';
 import { apiVersionOf, type KubeObject, type ResourceKind } from '../api/object.ts';
 import type { ObjectRef } from './kube.ts';
@@ -14,11 +14,14 @@ export type InformerEvent<T> =
 export interface Informer<T extends KubeObject> {
   readonly kind: ResourceKind<T>;
   readonly store: ReadonlyStore<T>;
-  /** Calls `listener` with what is there, as `added`, and then with every change. Returns how to stop. */
+  /**
+   * Calls `listener` with all existing objects, as `added`, and then with every change. Returns a function to
+   * unsubscribe.
+   */
   subscribe(listener: (event: InformerEvent<T>) => void): () => void;
-  /** The store has held everything at least once. */
+  /** The store has been complete at least once. */
   readonly hasSynced: boolean;
-  /** Resolves when `hasSynced`; rejects with the signal's reason when that comes first. */
+  /** Resolves when `hasSynced`; rejects with the signal's reason if that aborts first. */
   synced(signal?: AbortSignal): Promise<void>;
   /** Follows the API server until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
@@ -35,7 +38,7 @@ export class StoreInformer<T extends KubeObject> implements Informer<T>, Sink<T>
   private readonly apiVersion: string;
   private readonly syncWaiters = new Set<() => void>();
   private listeners: readonly Listener<T>[] = [];
-  /** What the list under way has named; absent when the store had nothing that it could fail to name. */
+  /** Objects contained in the running list; undefined when the store was empty before it. */
   private named: Set<T> | undefined;
   private isSynced = false;
   private running = false;
@@ -104,7 +107,7 @@ export class StoreInformer<T extends KubeObject> implements Informer<T>, Sink<T>
     this.named?.add(object);
     if (same) this.emit({ type: 'updated', object, old });
     else {
-      // Another object of the same name: subscribers that track the first one must learn that it is gone.
+      // A new object of the same name: subscribers that track the old one must learn that it is gone.
       if (old !== undefined) this.emit({ type: 'deleted', object: old });
       this.emit({ type: 'added', object });
     }
@@ -132,14 +135,14 @@ export class StoreInformer<T extends KubeObject> implements Informer<T>, Sink<T>
     this.syncWaiters.clear();
   }
 
-  /** Items of a list come without their type, those of a watch with it; here all have it. */
+  /** Items of a list come without apiVersion and kind, those of a watch with them; here all have them. */
   private keep(received: T, previous: T | undefined): T {
     const object =
       received.kind === undefined ? { apiVersion: this.apiVersion, kind: this.kind.kind, ...received } : received;
     try {
       return this.transform(object, previous);
     } catch (error) {
-      // The whole object is better than none.
+      // Keep the untrimmed object rather than none.
       this.onError(error);
       return object;
     }

@@ -1,27 +1,27 @@
 /**
- * The tracing port: where the time of a pass goes, as spans. What becomes of them is decided elsewhere; a loop can never
- * fail because of them.
+ * The tracing port: where the time of a pass is spent, as spans. The composition root decides what happens to them;
+ * they can never make a loop fail.
  */
 export interface Tracer {
-  /** Begins a trace. `since`: when what it covers began, in milliseconds since 1970; now when absent. */
+  /** Starts a trace. `since`: start time in milliseconds since 1970; default now. */
   begin(name: string, since?: number): Span;
 }
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface Span {
-  /** A part of it; `since` as of a trace. */
+  /** A child span; `since` as for a trace. */
   child(name: string, since?: number): Span;
-  /** Once. With an error when what it covers failed. */
+  /** Call once. With an error if the covered work failed. */
   end(attributes?: SpanAttributes, error?: unknown): void;
 }
 
 const noSpan: Span = { child: () => noSpan, end: () => {} };
 
-/** Keeps nothing. */
+/** Discards everything. */
 export const noTracer: Tracer = { begin: () => noSpan };
 
-/** Ends the span with what the work returns or throws. */
+/** Ends the span with the result or error of the work. */
 export async function traced<Result>(
   span: Span,
   work: () => Promise<Result>,

@@ -1,6 +1,6 @@
 /**
- * Sends bytes to one API server over pooled connections: one pool per client certificate, and watches apart from
- * requests so that long streams never make a request wait. Timing, retries and decoding are the session's.
+ * Sends bytes to one API server over pooled connections: one pool per client certificate, and separate connections for
+ * watches, so that long streams never delay a request. Timeouts, retries and decoding are done by the session.
  */
 import { Agent, buildConnector, ProxyAgent, type Dispatcher } from 'undici';
 import type { ClusterConfig } from './clusterConfig.ts';
@@ -24,7 +24,7 @@ export interface TransportStream extends Omit<TransportResponse, 'body'> {
   readonly body: AsyncIterable<Buffer>;
 }
 
-/** The connection failed. `sent` tells whether any byte of the request may have left. */
+/** The connection failed. `sent` tells whether any byte of the request may have been sent. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly sent: boolean;
@@ -43,9 +43,9 @@ interface Pools {
 const CONNECT_TIMEOUT = 30_000;
 const KEEP_ALIVE = 60_000;
 const TCP_KEEP_ALIVE = 15_000;
-/** A rotation needs two, the certificate before and the one after; more would be leftovers. */
+/** A rotation needs two: the old and the new certificate. */
 const MAX_POOLS = 4;
-/** A hundred thousand large pods in one answer are less. */
+/** More than a hundred thousand large pods in one answer. */
 const LARGEST_BODY = 2 ** 31;
 
 export class Transport {
@@ -63,7 +63,7 @@ export class Transport {
     this.basePath = url.pathname.replace(/\/+$/, '');
   }
 
-  /** Sends, and collects the whole answer. */
+  /** Sends, and collects the complete answer. */
   exchange(
     request: TransportRequest,
     certificate: ClientCertificate | undefined,
@@ -77,7 +77,7 @@ export class Transport {
       let headers: TransportResponse['headers'] = {};
       let controller: Dispatcher.DispatchController | undefined;
       const onAbort = (): void => {
-        // Before the connection reports its end in words of its own.
+        // Reject first, before the connection reports its own error.
         reject(signal.reason as Error);
         controller?.abort(signal.reason as Error);
       };
@@ -91,7 +91,7 @@ export class Transport {
       }
       signal.addEventListener('abort', onAbort, { once: true });
       this.pool(certificate).requests.dispatch(this.options(request), {
-        // Called when the request has a connection, just before it is written there.
+        // Called when the request has a connection, just before it is sent.
         onRequestStart: (started) => {
           controller = started;
           if (signal.aborted) started.abort(signal.reason as Error);
@@ -112,7 +112,7 @@ export class Transport {
     });
   }
 
-  /** Sends, and hands out the answer as it arrives. */
+  /** Sends, and returns the answer as a stream. */
   async stream(
     request: TransportRequest,
     certificate: ClientCertificate | undefined,
@@ -127,7 +127,7 @@ export class Transport {
     }
   }
 
-  /** Waits for what is under way, then closes all connections. */
+  /** Waits for pending work, then closes all connections. */
   async close(): Promise<void> {
     const pools = [...this.pools.values()];
     this.pools.clear();
@@ -140,7 +140,7 @@ export class Transport {
       path: this.basePath + request.path,
       method: request.method,
       headers: request.headers,
-      // Time limits are the caller's, on its own clock.
+      // The caller implements timeouts with its own clock.
       headersTimeout: 0,
       bodyTimeout: 0,
       ...(request.body === undefined ? {} : { body: request.body }),
@@ -159,7 +159,7 @@ export class Transport {
     for (const [oldest, stale] of this.pools) {
       if (this.pools.size <= MAX_POOLS) break;
       this.pools.delete(oldest);
-      // Closing waits for streams that still run; the caller need not.
+      // Closing waits for open streams; the caller need not wait.
       void Promise.allSettled([stale.requests.close(), stale.watches.close()]);
     }
     return pools;
@@ -193,7 +193,7 @@ export class Transport {
     const connector = buildConnector(connect);
     return new Agent({
       ...pool,
-      // undici prefers the name in the URL to the connector's own; a configured tls-server-name has to win.
+      // undici prefers the name in the URL to the connector's; a configured tls-server-name must take precedence.
       connect: (options, callback) =>
         connector(tls.serverName === undefined ? options : { ...options, servername: tls.serverName }, callback),
     });

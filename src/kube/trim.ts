@@ -1,14 +1,14 @@
 /**
- * What an informer keeps of an object. On an update, parts equal to the copy kept before are shared with it, so that an
- * unchanged `spec` is the identical `spec`. The result is for reading: written back with a PUT it would erase what was
- * left out. Patch instead.
+ * What an informer keeps of an object. On an update, parts equal to the previous copy are shared with it, so that an
+ * unchanged `spec` is the identical object. The result is for reading only: a PUT would erase the dropped fields. Patch
+ * instead.
  */
 import type { KubeObject, ObjectMeta, ResourceKind } from '../api/object.ts';
 import { Kinds, type Node, type Pod } from '../api/kinds.ts';
 import { shareWith } from './sharing.ts';
 import { PodTrim } from './trimPod.ts';
 
-/** Must not change what it is given. */
+/** Must not modify its arguments. */
 export type Transform<T> = (object: T, previous: T | undefined) => T;
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -16,12 +16,12 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 /** Keeps everything. */
 export const keepAll = <T>(object: T): T => object;
 
-/** Leaves out `managedFields` and kubectl's copy of the manifest: often half of an object. */
+/** Drops `managedFields` and kubectl's copy of the manifest: often half of an object. */
 export function dropBookkeeping<T extends KubeObject>(object: T, previous: T | undefined): T {
   return shareWith(previous, { ...object, metadata: trimMetadata(object.metadata) });
 }
 
-/** The trim that suits a kind; a new one for each informer, because some remember what they saw. */
+/** The trim for a kind; a new one per informer, because some have state. */
 export function trimFor<T extends KubeObject>(kind: ResourceKind<T>): Transform<T> {
   if (kind.group === Kinds.Pod.group && kind.plural === Kinds.Pod.plural) {
     const trim = new PodTrim();
@@ -34,7 +34,7 @@ export function trimFor<T extends KubeObject>(kind: ResourceKind<T>): Transform<
   return dropBookkeeping;
 }
 
-/** A node lists the images it holds, up to 50 with all their names; pods are not placed by image. */
+/** A node lists up to 50 images with all their names, which scheduling does not use here. */
 function trimNode(node: Node, previous: Node | undefined): Node {
   if (node.status?.images === undefined) return dropBookkeeping(node, previous);
   const { images: _images, ...status } = node.status;

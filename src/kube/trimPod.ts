@@ -1,7 +1,7 @@
 /**
- * What an informer keeps of a pod: identity, what scheduling and draining read, and nothing else. A cluster has a
- * hundred thousand pods from a few thousand templates, so each pod shares all it can with a sibling seen before.
- * Contract: every reader answers the same for the trimmed pod as for the whole one (test/contracts).
+ * What an informer keeps of a pod: its identity and what scheduling and draining read. A cluster has a hundred thousand
+ * pods from a few thousand templates, so each pod shares as much as possible with a sibling seen before. Contract:
+ * every reader gets the same result for the trimmed pod as for the whole one (test/contracts).
  */
 import type { Container, ContainerStatus, PodCondition, PodSpec, PodStatus, Volume } from 'kubernetes-types/core/v1.js';
 import type { Pod } from '../api/kinds.ts';
@@ -24,7 +24,7 @@ const METADATA = [
   'finalizers',
 ] as const satisfies readonly (keyof ObjectMeta)[];
 
-/** Some are younger than the published types, hence plain strings. */
+/** Plain strings, because some are newer than the published types. */
 const SPEC: readonly string[] = [
   'containers',
   'nodeName',
@@ -52,7 +52,7 @@ const SPEC: readonly string[] = [
 
 const CONTAINER: readonly string[] = ['name', 'resources', 'ports', 'restartPolicy'];
 
-/** Volumes that tie a pod to storage; the rest (config maps, tokens, scratch space) go wherever the pod goes. */
+/** Volumes that tie a pod to storage; other volumes (config maps, tokens, scratch space) do not affect placement. */
 const VOLUME: readonly string[] = [
   'persistentVolumeClaim',
   'ephemeral',
@@ -87,7 +87,7 @@ const CONDITION: readonly string[] = [
   'observedGeneration',
 ];
 
-/** The CNI and kubectl leave these on every pod, each different; nothing here reads them. */
+/** Annotations of the CNI and kubectl, different on every pod and never read here. */
 const UNREAD_ANNOTATIONS = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   'cni.projectcalico.org/containerID',
@@ -101,7 +101,7 @@ const MAX_SIBLINGS = 16_384;
 
 export class PodTrim {
   private readonly strings = new StringPool();
-  /** The pod last seen of each owner, and of each namespace's look-alikes; oldest first. */
+  /** The last pod seen per owner, and per namespace for similar pods without one; oldest first. */
   private readonly siblings = new Map<string, Pod>();
 
   apply(pod: Pod, previous: Pod | undefined): Pod {
@@ -139,7 +139,7 @@ export class PodTrim {
   private metadata(pod: Pod, model: ObjectMeta | undefined): ObjectMeta {
     const { metadata: raw } = pod;
     const kept = pick(raw, METADATA);
-    // The manager of a field matters for one field only.
+    // Only the manager of this one field is read.
     if (hintedNode(pod) !== undefined) kept.managedFields = [...HINT_ENTRIES];
     if (raw.annotations !== undefined) kept.annotations = trimAnnotations(raw.annotations);
     if (model !== undefined) borrow(kept, model);
@@ -172,12 +172,12 @@ export class PodTrim {
 
   private internTime(condition: PodCondition): void {
     if (condition.lastTransitionTime === undefined) return;
-    // Writing an equal string keeps the meaning, also for a condition borrowed from a sibling.
+    // Safe even for a condition shared with a sibling: the new string is equal.
     condition.lastTransitionTime = this.strings.intern(condition.lastTransitionTime);
   }
 }
 
-/** Takes over from `model` every value that equals our own. `kept` is ours to change. */
+/** Copies from `model` every value that equals our own. `kept` may be modified. */
 function borrow<V extends object>(kept: V, model: V): void {
   for (const key in kept) kept[key] = shareWith(model[key], kept[key]);
 }
@@ -196,8 +196,8 @@ function pick<V extends object>(raw: V, fields: readonly string[]): V {
 const trimContainer = (raw: Container): Container => pick(raw, CONTAINER);
 
 /**
- * The statuses of containers that hold something else than they ask for, because a resize is under way or cannot be
- * done. The others say again what the spec says.
+ * Statuses of containers whose actual resources differ from the spec because of a pending or infeasible resize. The
+ * others only repeat the spec.
  */
 function resizedStatuses(
   statuses: readonly ContainerStatus[] | undefined,

@@ -6,7 +6,7 @@ import { KubeError, type KubeStatus } from './errors.ts';
 import type { WatchEvent } from './kube.ts';
 
 const NEWLINE = 0x0a;
-/** Objects are limited to a few MiB by the API server; more than this without a line end is not a watch. */
+/** The API server limits objects to a few MiB; more than this without a line end is not a watch. */
 const LONGEST_LINE = 64 * 2 ** 20;
 
 export async function* readWatchStream<T>(
@@ -17,7 +17,7 @@ export async function* readWatchStream<T>(
   let pendingSize = 0;
   for await (const chunk of body) {
     let start = 0;
-    // Cutting bytes, not text: a chunk may end inside a character.
+    // Split bytes, not text: a chunk may end inside a character.
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       const tail = chunk.subarray(start, end);
       const line = pendingSize === 0 ? tail : Buffer.concat([...pending, tail]);

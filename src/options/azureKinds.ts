@@ -1,10 +1,10 @@
-/** The kinds of values that only Azure options have: resource ids, tags, clouds, addresses. */
+/** Value kinds used only by Azure options: resource ids, tags, clouds, addresses. */
 import type { OptionKind, ParseOutcome } from './optionDefinition.ts';
 import { matching } from './optionKinds.ts';
 
 export type AzureCloudName = 'AzurePublicCloud' | 'AzureUSGovernmentCloud' | 'AzureChinaCloud';
 
-/** Lower-case spellings that Azure tools have used for the clouds that still exist. */
+/** Lower-case spellings of the existing clouds used by Azure tools. */
 const CLOUD_SPELLINGS: Readonly<Record<string, AzureCloudName>> = {
   azurepubliccloud: 'AzurePublicCloud',
   azurecloud: 'AzurePublicCloud',
@@ -89,7 +89,7 @@ export const url: OptionKind<string> = {
   emptyIsValue: false,
   parse(text) {
     const trimmed = text.trim();
-    // "example.org:443" parses as scheme "example.org", hence the question for a host.
+    // "example.org:443" parses as scheme "example.org", so also require a host.
     if (!URL.canParse(trimmed) || new URL(trimmed).hostname === '') return { problems: ['is not an absolute URL'] };
     return { value: trimmed };
   },

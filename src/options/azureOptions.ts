@@ -1,6 +1,6 @@
 /**
- * Options of the Azure provider: names, variables and defaults are those of karpenter-provider-azure, so that an
- * existing deployment's environment keeps its meaning.
+ * Options of the Azure provider: names, variables and defaults are those of karpenter-provider-azure, so that the
+ * environment of an existing deployment stays valid.
  */
 import {
   absolutePath,
@@ -347,7 +347,7 @@ export const azureOptions = {
   },
 } as const satisfies Readonly<Record<string, OptionDefinition<unknown>>>;
 
-/** A fraction; a value of 1 or more is nearly always a percentage written by mistake. */
+/** A fraction; a value of 1 or more is almost always a percentage by mistake. */
 function memoryShare(): OptionDefinition<number>['kind'] {
   const kind = decimalNumber({ minimum: 0 });
   return {

@@ -1,6 +1,6 @@
 /**
- * Options of the engine: names, variables and defaults are those of Karpenter, so that an existing deployment's
- * environment keeps its meaning.
+ * Options of the engine: names, variables and defaults are those of Karpenter, so that the environment of an existing
+ * deployment stays valid.
  */
 import { defaultGates, featureGates } from './featureGates.ts';
 import type { OptionDefinition } from './optionDefinition.ts';
@@ -321,7 +321,7 @@ export const coreOptions = {
   },
 } as const satisfies Readonly<Record<string, OptionDefinition<unknown>>>;
 
-/** Charts pass 0 when no request is set; that means one core. */
+/** Charts pass 0 when no request is set; it counts as one core. */
 function millicores(): OptionDefinition<number>['kind'] {
   const kind = integer({ placeholder: 'millicores' });
   return {

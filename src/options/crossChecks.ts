@@ -14,12 +14,12 @@ function usesMachines(options: Partial<Options>): boolean {
   return options.provisionMode !== undefined && MACHINE_MODES.includes(options.provisionMode);
 }
 
-/** `missing` is true only for an option that was read and found empty, not for one that could not be read. */
+/** `missing` is true only for an option that was parsed and is empty, not for one that could not be parsed. */
 function missing(options: Partial<Options>, key: OptionKey): boolean {
   return key in options && (options[key] === undefined || options[key] === '');
 }
 
-/** In other modes AKS sets nodes up, as the cluster says. */
+/** In other modes AKS configures nodes from the cluster's settings. */
 const scriptOnly = (option: OptionKey): Rule => {
   return (options) => {
     const { provisionMode = 'aksscriptless', [option]: value } = options;

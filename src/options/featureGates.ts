@@ -1,4 +1,4 @@
-/** Feature gates: `NodeRepair=true,StaticCapacity=false` gives one boolean per gate, defaults filled in. */
+/** Feature gates: `NodeRepair=true,StaticCapacity=false` gives one boolean per gate, with defaults for the others. */
 import type { OptionKind, ParseOutcome } from './optionDefinition.ts';
 import { parseBoolean } from './optionKinds.ts';
 
@@ -17,7 +17,7 @@ interface GateDefinition {
   readonly help: string;
 }
 
-/** By the name that users write. */
+/** By gate name. */
 export const gateTable: Readonly<Record<string, GateDefinition>> = {
   NodeRepair: {
     field: 'nodeRepair',
@@ -43,7 +43,7 @@ const defaults = Object.fromEntries(
   Object.values(gateTable).map((gate) => [gate.field, gate.default]),
 ) as unknown as FeatureGates;
 
-/** As a user would write the defaults. */
+/** The defaults in the syntax of the option. */
 export const defaultGates = Object.entries(gateTable)
   .map(([name, gate]) => `${name}=${gate.default}`)
   .join(',');

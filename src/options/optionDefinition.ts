@@ -1,30 +1,30 @@
-/** The shape of one row of the options table, from which parsing, help and docs all follow. */
+/** One row of the options table, from which parsing, help and docs are derived. */
 
-/** Where a value came from: a command-line flag may be held to stricter spelling than the environment. */
+/** Source of a value: the syntax of a flag may be stricter than that of the environment. */
 export type OptionSource = 'flag' | 'environment' | 'default';
 
 interface ParsedValue<T> {
   readonly value: T;
-  /** Sentences about input that is accepted but probably not meant. */
+  /** Warnings about input that is accepted but probably unintended. */
   readonly warnings?: readonly string[];
 }
 
 export interface ParseFailure {
-  /** What is wrong, one sentence fragment per mistake, without the value itself. */
+  /** The mistakes, one sentence fragment each, without the value itself. */
   readonly problems: readonly string[];
 }
 
 export type ParseOutcome<T> = ParsedValue<T> | ParseFailure;
 
-/** A kind of value: how its text is read and how it is described to people. */
+/** A kind of value: how its text is parsed and described. */
 export interface OptionKind<T> {
-  /** Stands for the value in help: `--metrics-port <port>`. */
+  /** Placeholder in help: `--metrics-port <port>`. */
   readonly placeholder: string;
-  /** Finishes the sentence "allowed is …". */
+  /** Completes the sentence "allowed is …". */
   readonly allowed: string;
-  /** An empty environment variable is then a value of its own and not the same as an unset one. */
+  /** Whether an empty environment variable is a value, not the same as an unset one. */
   readonly emptyIsValue: boolean;
-  /** The flag may stand alone (`--enable-profiling`). */
+  /** The flag may be given without a value (`--enable-profiling`). */
   readonly isSwitch?: true;
   parse(text: string, source: OptionSource): ParseOutcome<T>;
 }
@@ -32,31 +32,31 @@ export interface OptionKind<T> {
 export type OptionGroup =
   'Cluster' | 'Azure' | 'Nodes' | 'Networking' | 'Images' | 'Scheduling' | 'Logs and metrics' | 'Process';
 
-/** Why an option has no effect. Any value but the default is refused, or accepted with a warning. */
+/** Why an option has no effect. Values other than the default are refused, or accepted with a warning. */
 export interface Inactive {
   readonly because: string;
   readonly otherValues: 'refused' | 'ignored';
 }
 
 export interface OptionDefinition<T> {
-  /** Without dashes. Some settings of the surrounding platform come from the environment only. */
+  /** Without dashes. Some platform settings come only from the environment. */
   readonly flag?: string;
   readonly env: string;
   /** Read when `env` is not set. */
   readonly fallbackEnv?: string;
   readonly kind: OptionKind<T>;
-  /** As a user would write it. Absent: the option must be given. */
+  /** In the option's syntax. Absent: the option is required. */
   readonly default?: string;
   /** Its value never appears in messages, logs or help. */
   readonly secret?: true;
   readonly group: OptionGroup;
-  /** Present where this version cannot act on the option. */
+  /** Set when this version does not support the option. */
   readonly inactive?: Inactive;
-  /** One or two sentences that teach what the option is for. */
+  /** One or two sentences about the purpose of the option. */
   readonly help: string;
 }
 
-/** How messages name an option. */
+/** Name of an option in messages. */
 export function optionName(definition: Pick<OptionDefinition<unknown>, 'flag' | 'env' | 'fallbackEnv'>): string {
   const environment =
     definition.fallbackEnv === undefined ? definition.env : `${definition.env} or ${definition.fallbackEnv}`;

@@ -1,10 +1,10 @@
-/** The plain kinds of option values: how each is read from text and described to people. */
+/** The basic kinds of option values: how each is parsed and described. */
 import { Duration } from '../units/duration.ts';
 import { Quantity } from '../units/quantity.ts';
 import { UnitError } from '../units/unitError.ts';
 import type { OptionKind, OptionSource, ParseFailure, ParseOutcome } from './optionDefinition.ts';
 
-/** Go's ParseBool spellings, since existing deployments use them in their environment. */
+/** The spellings of Go's ParseBool, because existing deployments use them in their environment. */
 const ENVIRONMENT_BOOLEANS: Readonly<Record<string, boolean>> = {
   '1': true,
   t: true,
@@ -87,7 +87,7 @@ export const port: OptionKind<number> = {
   allowed: 'a port from 1 to 65535, or 0 for any free one',
 };
 
-/** Bytes, as a plain number or as a Kubernetes quantity; zero or less means no limit. */
+/** Bytes, as a plain number or a Kubernetes quantity; zero or less means no limit. */
 export const byteLimit: OptionKind<number | undefined> = {
   placeholder: 'quantity',
   allowed: 'a number of bytes or a quantity such as 1Gi; -1 for no limit',
@@ -153,7 +153,7 @@ export function matching(rule: {
   };
 }
 
-/** A list that must have items. */
+/** A list with at least one item. */
 export const nonEmptyList: OptionKind<readonly string[]> = {
   ...commaList,
   allowed: 'one or more items separated by commas',

@@ -22,7 +22,7 @@ export const optionGroups: readonly OptionGroup[] = [
   'Process',
 ];
 
-/** The table's rows without their value types, for code that treats all alike. */
+/** The table's rows without their value types, for generic code. */
 export function optionEntries(): readonly (readonly [OptionKey, OptionDefinition<unknown>])[] {
   return Object.entries(optionTable) as unknown as readonly (readonly [OptionKey, OptionDefinition<unknown>])[];
 }

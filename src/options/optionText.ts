@@ -5,10 +5,10 @@ import { optionEntries, optionGroups } from './optionTable.ts';
 
 export interface OptionHelpRow {
   readonly group: OptionGroup;
-  /** Absent for settings that come from the environment only. */
+  /** Absent for settings that come only from the environment. */
   readonly flag: string | undefined;
   readonly env: string;
-  /** `<port>`, or `[true|false]` where the flag may stand alone. */
+  /** `<port>`, or `[true|false]` where the flag may be given without a value. */
   readonly placeholder: string;
   readonly help: string;
   /** The default and the variables, or that it is required. */
@@ -62,7 +62,7 @@ function optionsByGroup(): [OptionGroup, OptionDefinition<unknown>[]][] {
   return optionGroups.map((group) => [group, definitions.filter((definition) => definition.group === group)]);
 }
 
-/** The variable is a fact only beside a flag; alone, it is the name itself. */
+/** The variable is named here only if there is a flag; otherwise it is already the row's name. */
 function helpFacts({ flag, env, fallbackEnv, ...definition }: OptionDefinition<unknown>): string[] {
   const variables = fallbackEnv === undefined ? env : `${env} or ${fallbackEnv}`;
   const fallback = fallbackEnv === undefined ? [] : [`else ${fallbackEnv}`];
@@ -105,7 +105,7 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** Angle brackets would be read as HTML. */
+/** Angle brackets would be interpreted as HTML. */
 function escapeMarkdown(text: string): string {
   return text.replace(/[<>\\]/g, (character) => `\\${character}`);
 }

@@ -1,6 +1,6 @@
 /**
- * From flags and environment to typed options, or one error that lists every mistake. A flag beats its variable; a
- * malformed variable is refused, never silently replaced by the default.
+ * Parses flags and environment to typed options, or throws one error that lists every mistake. A flag overrides its
+ * variable; an invalid variable is refused, never silently replaced by the default.
  */
 import type { OptionProblem } from '../errors/commandErrors.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
@@ -39,7 +39,7 @@ export function parseOptions(inputs: OptionInputs): ParsedOptions {
   for (const [key, definition] of optionEntries()) {
     const given = findText(definition, inputs);
     if (given === undefined && !needsAzure && key in azureOptions) {
-      // Every required option is a text, and without Azure nothing reads these.
+      // Required options are texts, and without Azure they are not used.
       values[key] = '';
       continue;
     }
@@ -68,14 +68,14 @@ export function parseOptions(inputs: OptionInputs): ParsedOptions {
   return { options: values as Options, warnings };
 }
 
-/** The options as they may be logged: secrets are hidden, values print as a user would write them. */
+/** The options for logging: secrets are hidden, values use the option's syntax. */
 export function printableOptions(options: Options): Record<string, unknown> {
   return Object.fromEntries(
     optionEntries().map(([key, definition]) => [key, definition.secret === true ? HIDDEN : options[key]]),
   );
 }
 
-/** The texts that must never reach a log. */
+/** Texts that must never be logged. */
 export function secretValues(options: Options): string[] {
   return optionEntries()
     .filter(([, definition]) => definition.secret === true)
@@ -88,7 +88,7 @@ function findText(definition: OptionDefinition<unknown>, inputs: OptionInputs): 
   if (flag !== undefined) return { text: flag, source: 'flag', name: `--${definition.flag}` };
   for (const name of [definition.env, definition.fallbackEnv]) {
     const text = name === undefined ? undefined : inputs.environment[name];
-    // Charts write unset values as empty variables, so empty counts as unset wherever it is not a value itself.
+    // Charts write unset values as empty variables, so empty counts as unset unless it is a valid value.
     if (name === undefined || text === undefined || (text.trim() === '' && !definition.kind.emptyIsValue)) continue;
     if (text.trim() === '' && definition.fallbackEnv !== undefined) continue;
     return { text, source: 'environment', name };
@@ -98,7 +98,7 @@ function findText(definition: OptionDefinition<unknown>, inputs: OptionInputs): 
     : { text: definition.default, source: 'default', name: optionName(definition) };
 }
 
-/** Whether the value is what the option would be without being given. */
+/** Whether the value equals the default. */
 function isDefault(value: unknown, { kind, default: text }: OptionDefinition<unknown>): boolean {
   if (text === undefined) return false;
   const outcome = kind.parse(text, 'default');

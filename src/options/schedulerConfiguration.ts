@@ -1,6 +1,6 @@
 /**
- * The scheduler configuration: default spread constraints for pods that have none, as kube-scheduler is configured. YAML
- * or JSON, decoded strictly: unknown and repeated fields are mistakes, each reported with its path.
+ * The scheduler configuration: default spread constraints for pods without any, in kube-scheduler's format. YAML or
+ * JSON, parsed strictly: unknown and repeated fields are mistakes, each reported with its path.
  */
 import { parseYaml, YamlSyntaxError } from '../api/yaml/parseYaml.ts';
 import type { OptionKind, ParseOutcome } from './optionDefinition.ts';
@@ -30,7 +30,7 @@ const CONSTRAINT_FIELDS = [
   'nodeAffinityPolicy',
   'nodeTaintsPolicy',
 ];
-/** Fields of a pod's constraint that a default cannot have: the selector is deduced for each pod. */
+/** Fields of a pod's constraint that are not allowed in a default: the selector is derived for each pod. */
 const DEDUCED_FIELDS = ['labelSelector', 'matchLabelKeys'];
 const WHEN_UNSATISFIABLE = ['DoNotSchedule', 'ScheduleAnyway'];
 const POLICIES = ['Honor', 'Ignore'];
@@ -125,7 +125,7 @@ function refuseRepeats(
   }
 }
 
-/** Null counts as absent, as it does in Kubernetes. */
+/** Null counts as absent, as in Kubernetes. */
 function readObject(value: unknown, path: string, known: readonly string[], complain: Complain): Fields | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'object' || Array.isArray(value)) {

@@ -1,6 +1,6 @@
 /**
- * The subset of OpenAPI v3 that Kubernetes accepts in a CRD, as plain JSON. The builder produces it; defaulting,
- * pruning and validation read it; a CRD's own `openAPIV3Schema` fits it too.
+ * The subset of OpenAPI v3 that Kubernetes accepts in a CRD, as plain JSON. Produced by the builder; read by
+ * defaulting, pruning and validation; a CRD's own `openAPIV3Schema` has this type too.
  */
 type JsonType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array';
 

@@ -1,6 +1,6 @@
 /**
  * Validates an object, after defaulting and pruning, as the API server would; on an update also against the stored
- * object. No errors means admitted.
+ * object. No errors means that it is accepted.
  */
 import { Correlation } from './correlation.ts';
 import type { FieldError, FieldErrorType } from './fieldError.ts';
@@ -9,7 +9,7 @@ import { hasRules, validateRules } from './rules.ts';
 import type { StructuralSchema } from './structuralSchema.ts';
 import { validateValue } from './valueValidation.ts';
 
-/** After such errors the rules might trip over the object's shape, so they are not run. */
+/** After such errors the object's shape may be wrong for rules, so they are not run. */
 const BLOCKING: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -21,7 +21,7 @@ const BLOCKING: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
 export function validate(schema: StructuralSchema, value: unknown, old?: unknown): FieldError[] {
   const correlation = old === undefined ? undefined : new Correlation(schema, value, old);
   const errors = [...validateValue(schema, '', value, correlation)];
-  // Lists that were not unique before may stay so.
+  // Lists that already had duplicates may keep them.
   if (old === undefined || validateListTypes(schema, '', old).length === 0) {
     errors.push(...validateListTypes(schema, '', value));
   }

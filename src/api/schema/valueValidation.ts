@@ -1,6 +1,6 @@
 /**
- * Checks a value against the types, bounds, patterns and enums of its schema, with the API server's own wording and
- * order of checks. Nearly every value is right, so the way without errors allocates nothing.
+ * Checks a value against the types, bounds, patterns and enums of its schema, with the API server's messages and order
+ * of checks. Nearly every value is valid, so the path without errors allocates nothing.
  */
 import type { Correlation } from './correlation.ts';
 import type { FieldError, FieldErrorType } from './fieldError.ts';
@@ -14,7 +14,7 @@ type Kind = 'null' | 'boolean' | 'string' | 'integer' | 'number' | 'array' | 'ob
 
 const NONE: readonly FieldError[] = [];
 
-/** `value` replaces the value that `correlation` knows, if there is one. */
+/** `value` replaces the old value in `correlation`, if there is one. */
 export function validateValue(
   schema: StructuralSchema,
   path: string,
@@ -64,7 +64,7 @@ function typesOf(schema: StructuralSchema): string[] {
   return schema.type === undefined ? [] : [schema.type];
 }
 
-/** Formats count only where the API server knows them for the type. */
+/** Formats are only checked where the API server supports them for the type. */
 function effectiveFormat(schema: StructuralSchema): string {
   const { format } = schema;
   if (format === undefined) return '';
@@ -96,7 +96,7 @@ function checkType(schema: StructuralSchema, path: string, kind: Kind, value: un
   if (kind !== 'string' && kind !== 'array' && format !== '' && !fits) {
     return [typeError(path, format, VALUE_FORMATS[kind] ?? '')];
   }
-  // The server leaves a list in the place of a formatted string to the format check, which ignores it.
+  // In place of a formatted string, the server leaves a list to the format check, which ignores it.
   if (!numeric && format !== '' && (kind === 'string' || kind === 'array')) return NONE;
   return fits ? NONE : [typeError(path, types.join(','), kind)];
 }

@@ -1,6 +1,6 @@
 /**
- * YAML as kubectl reads it: YAML 1.1 booleans (`N` is false), Go's integers (`0644` is octal), no dates and no
- * base-60 numbers. Values come from one parse; the lines of fields are looked up only when there is a mistake to report.
+ * YAML as kubectl reads it: YAML 1.1 booleans (`N` is false), Go's integers (`0644` is octal), no dates and no base-60
+ * numbers. Values come from one parse; lines of fields are determined only to report mistakes.
  */
 import {
   CORE_SCHEMA,
@@ -16,7 +16,7 @@ import { NOT_PLAIN, parsePlainYaml } from './plainYaml.ts';
 
 type YamlEvent = ReturnType<typeof parseEvents>[number];
 
-/** The numbers that js-yaml gives its events; `EVENT_ID` is not a type that narrows. */
+/** Numeric ids of js-yaml's events; its type `EVENT_ID` does not narrow. */
 const DOCUMENT = 1;
 const SEQUENCE = 2;
 const MAPPING = 3;
@@ -24,7 +24,7 @@ const SCALAR = 4;
 const ALIAS = 5;
 const POP = 6;
 
-/** Nodes that a document may have once its aliases are written out; the same aliases of aliases would fill any memory. */
+/** Limit on nodes of a document with its aliases expanded, because nested aliases could fill any memory. */
 const MAX_NODES = 2_000_000;
 
 const GO_INTEGER = /^[-+]?(0b[01_]+|0o[0-7_]+|0x[0-9a-fA-F_]+|0[0-7_]*|[1-9][0-9_]*)$/;
@@ -45,7 +45,7 @@ const SCHEMA = CORE_SCHEMA.withTags(boolYaml11Tag, integerTag, mergeTag);
 
 export class YamlSyntaxError extends Error {
   override readonly name = 'YamlSyntaxError';
-  /** Where the text stops being YAML, as an offset. */
+  /** Offset of the first error in the text. */
   readonly offset: number;
 
   constructor(message: string, offset: number) {
@@ -100,7 +100,7 @@ function checkSize(text: string, events: readonly YamlEvent[]): void {
   }
 }
 
-/** The offset at which the value of a field begins; undefined where there is no such field. */
+/** The offset of a field's value; undefined if there is no such field. */
 export type Locate = (path: readonly (string | number)[]) => number | undefined;
 
 export function locator(text: string): Locate {
@@ -148,7 +148,7 @@ function tree(text: string, events: readonly YamlEvent[]): Place {
       put(place, '');
       open.push(place);
     } else if (event.type === SCALAR) {
-      // An empty value has no place of its own: its key's line is near enough.
+      // An empty value has no position: use that of its key.
       const parent = open.at(-1);
       const offset = event.valueStart < 0 ? (parent?.offset ?? 0) : event.valueStart;
       put({ offset, children: new Map() }, text.slice(event.valueStart, event.valueEnd));

@@ -1,29 +1,29 @@
 /**
- * Reads the plain part of YAML that kubectl and our own printer write: block mappings and sequences, scalars on one line and
- * literal blocks. It is several times faster than a whole parser. Whatever else a text has, it leaves to that parser.
+ * Parses the simple subset of YAML written by kubectl and our own printer: block mappings and sequences, one-line
+ * scalars and literal blocks. Several times faster than a complete parser, to which all other text is left.
  */
 
-/** Stands for a text that needs a whole YAML parser. */
+/** Result for text that needs the complete parser. */
 export const NOT_PLAIN = Symbol('not plain');
 
-/** Indentation behind the last line. */
+/** Indentation after the last line. */
 const END = -1;
-/** Deeper texts are left to the parser, which has a limit of its own. */
+/** Deeper texts are left to the complete parser, which has its own limit. */
 const MAX_DEPTH = 40;
 const UNUSUAL = /[^\x20-\x7e\n]/;
-/** Indentation and dash of an item, then a key with what follows it. */
+/** Indentation and dash of an item, then a key and the rest of the line. */
 const ENTRY = /^( *)(- )?(?:([A-Za-z_][\w./-]{0,250}):(?: +(.*))?|(.*))$/;
 const WORD = /^-{0,2}[A-Za-z/_](?:[\w ./+@=,;()%-]|:(?! |$))*$/;
 const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,14})$/;
-/** No number of YAML has one of these letters. */
+/** No YAML number contains these letters. */
 const AMOUNT = /^\d+(?:\.\d+)?(?:m|k|M|G|T|Ki|Mi|Gi|Ti)$/;
-/** Such as IDs, dates and addresses: no number has two dashes or two dots behind its first digit. */
+/** For example IDs, dates and addresses: no number has two dashes or two dots after its first digit. */
 const NAME_WITH_DIGITS = /^\d[\w.]*(?:-[\w.]*-|\.\w*\.)[\w.-]*$/;
 const QUOTED = /^(?:"([^"\\]*)"|'([^']*)')$/;
-/** Words that YAML 1.1 takes for something else than text, in any case of letters. */
+/** Words that are not strings in YAML 1.1, in any letter case. */
 const SPECIAL = /^(?:y|yes|on|n|no|off|true|false|null)$/i;
 
-/** The value of a text with one document; `NOT_PLAIN` where a whole parser must read it. */
+/** The value of a text with one document; `NOT_PLAIN` if a complete parser is needed. */
 export function parsePlainYaml(text: string): unknown {
   if (UNUSUAL.test(text)) return NOT_PLAIN;
   return new PlainReader(text.startsWith('---\n') ? text.slice(4) : text).document();
@@ -33,7 +33,7 @@ class PlainReader {
   private readonly lines: readonly string[];
   private isPlain = true;
   private at = -1;
-  /** Parts of the line that is read. */
+  /** Parts of the current line. */
   private indent = -1;
   private isItem = false;
   private key: string | undefined;
@@ -84,7 +84,7 @@ class PlainReader {
     return object;
   }
 
-  /** What stands below a key; items may stand as far to the left as the key. */
+  /** The value below a key; list items may have the same indentation as the key. */
   private nested(indent: number, depth: number): unknown {
     this.next();
     if (this.indent > indent || (this.indent === indent && this.isItem)) return this.block(this.indent, depth + 1);
@@ -107,7 +107,7 @@ class PlainReader {
     if (margin.length <= indent || margin === first) return this.giveUp();
     let to = from;
     while (this.lines[to] === '' || this.lines[to]?.startsWith(margin) === true) to++;
-    // The value of a text that ends without a line break has none at its end either.
+    // If the text ends without a line break, so does its last value.
     if (to === this.lines.length && this.lines.at(-1) !== '') return this.giveUp();
     const text = this.lines.slice(from, to).map((line) => line.slice(margin.length));
     this.at = to - 1;
@@ -115,7 +115,7 @@ class PlainReader {
     return `${text.join('\n').replace(/\n+$/, '')}\n`;
   }
 
-  /** Goes to the next line that is not empty. */
+  /** Moves to the next line that is not empty. */
   private next(): void {
     do this.at += 1;
     while (this.lines[this.at] === '');
@@ -132,7 +132,7 @@ class PlainReader {
     this.rest = key === undefined ? text : value;
   }
 
-  /** Ends the reading: every loop looks at the indentation. */
+  /** Aborts: every loop checks the indentation. */
   private giveUp(): undefined {
     this.isPlain = false;
     this.indent = END;

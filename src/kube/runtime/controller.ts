@@ -4,26 +4,26 @@ import type { Log } from '../log.ts';
 import type { MetricsRegistry } from '../metrics.ts';
 import type { Backoff } from './backoff.ts';
 
-/** A loop that runs until its signal aborts, then ends in good order. Rejects when it cannot go on. */
+/** A loop that runs until its signal aborts, then stops in order. Rejects when it cannot continue. */
 export interface Controller {
   readonly name: string;
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** When to look again, in milliseconds; 0 is at once. Absent: at the next event (or a singleton's next round). */
+/** When to reconcile again, in milliseconds; 0: at once. Absent: at the next event (or a singleton's next round). */
 export interface ReconcileResult {
   readonly requeueAfter?: number;
 }
 
-/** What every kind of loop is made with. */
+/** Options common to all loops. */
 export interface LoopOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly metrics?: MetricsRegistry;
-  /** Waits between failures in a row. */
+  /** Waits between consecutive failures. */
   readonly backoff?: Backoff;
-  /** Milliseconds that running work has, after a stop, before its signal aborts. */
+  /** Milliseconds that running work may continue after a stop before its signal aborts. */
   readonly grace?: number;
 }

@@ -3,14 +3,14 @@ import type { WorkQueueObserver } from './workQueue.ts';
 
 export type ReconcileOutcome = 'success' | 'requeue_after' | 'requeue' | 'error';
 
-/** The numbers of one controller, under the names that dashboards for controller-runtime know. */
+/** Metrics of one controller, under controller-runtime's names. */
 export interface ControllerMetrics {
   readonly queue: WorkQueueObserver;
   /** One reconcile ended after `milliseconds`. */
   reconciled(outcome: ReconcileOutcome, milliseconds: number): void;
   /** The number of reconciles under way. */
   active(count: number): void;
-  /** Shows how long the work that is under way has taken so far; returns how to stop. */
+  /** Reports how long the running work has taken so far; returns a function to unsubscribe. */
   watchWork(workingFor: () => readonly number[]): () => void;
 }
 

@@ -16,25 +16,25 @@ export interface ManagerOptions {
   readonly log: Log;
   readonly metrics?: MetricsRegistry;
   readonly informers: RunningInformers;
-  /** Absent: this process is the only one. `kube` here is for a client of its own. */
+  /** Absent: there is no other process. `kube` is a client used only for this. */
   readonly leaderElection?: Pick<LeaderElectionOptions, 'namespace' | 'identity'> & Partial<LeaderElectionOptions>;
-  /** Whether a standby keeps its informers warm, so that it works at once when it becomes leader. */
+  /** Whether a standby keeps its informers synced, so that it can work at once when it becomes leader. */
   readonly warmUp?: boolean;
-  /** Milliseconds that all controllers together have to end. */
+  /** Milliseconds for all controllers together to stop. */
   readonly stopTimeout?: number;
-  /** What the controllers' last words go through; closed after them, while the API server can still be reached. */
+  /** Publishes the controllers' final events; closed after them, while the API server is still reachable. */
   readonly events?: { close(): Promise<void> };
 }
 
-/** What a manager needs of the set of informers. */
+/** The interface of the informers needed by a manager. */
 interface RunningInformers {
   run(signal: AbortSignal): Promise<void>;
   synced(signal?: AbortSignal): Promise<void>;
 }
 
 /**
- * Runs a process's controllers in order: informers, their first sync, leadership, controllers; and all of it backwards
- * on stop. `run` returns after a clean stop and rejects when the process should end with an error.
+ * Starts a process's components in order: informers, their first sync, leader election, controllers; stops them in
+ * reverse order. `run` returns after a clean stop and rejects when the process should exit with an error.
  */
 export class Manager {
   private readonly options: ManagerOptions;
@@ -66,7 +66,7 @@ export class Manager {
     return this.state !== 'failed' && (this.elector?.healthy ?? true);
   }
 
-  /** True when the informers have synced; a warm standby is ready too. */
+  /** True when the informers have synced, also on a standby with `warmUp`. */
   ready(): boolean {
     return this.state === 'running' && (this.synced || (this.options.warmUp === false && !this.isLeader()));
   }
@@ -89,7 +89,7 @@ export class Manager {
 
   private async runAll(signal: AbortSignal): Promise<void> {
     const { warmUp = true, log } = this.options;
-    // Aborts on stop or on the first failure of any part; `failure` keeps that one apart from a clean stop.
+    // Aborts on stop or on the first failure of any part; `failure` distinguishes that from a clean stop.
     const stop = new AbortController();
     setMaxListeners(0, stop.signal);
     let failure: { readonly error: unknown } | undefined;
@@ -121,7 +121,7 @@ export class Manager {
     if (failure !== undefined) throw failure.error;
   }
 
-  /** False when stopped before. */
+  /** False when stopped first. */
   private async sync(informers: Informing, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
     informers.start();
@@ -146,7 +146,8 @@ export class Manager {
         if (!signal.aborted) throw new InvariantError(`${controller.name}: ended without being stopped`);
       } catch (error) {
         log.error('controller failed', { controller: controller.name, error });
-        // Rethrown below, so that the lease is kept until it runs out; any other failure ended its controller.
+        // Rethrown below, so that the lease is not released but expires; after any other failure its controller has
+        // ended.
         if (error instanceof StillRunningError) stuck = error;
         fail(error);
       } finally {
@@ -162,7 +163,7 @@ export class Manager {
   }
 }
 
-/** The informers' own lifetime: it begins once and ends after everything that reads them. */
+/** The informers' lifetime: starts once and ends after everything that reads them. */
 class Informing {
   private readonly informers: RunningInformers;
   private readonly onFailure: (error: unknown) => void;

@@ -7,11 +7,11 @@ import { aborted, WindDown } from './windDown.ts';
 import { WorkQueue } from './workQueue.ts';
 
 export interface ReconcilerOptions<K extends string> extends LoopOptions {
-  /** Most keys that are worked on at once; 1 when absent. */
+  /** Maximum number of keys reconciled concurrently; default 1. */
   readonly concurrency?: number;
-  /** Where keys come from. */
+  /** Sources of keys. */
   readonly watches: readonly Watch<K>[];
-  /** Brings one key to its wanted state, whatever the event was. Never runs twice at once for the same key. */
+  /** Brings one key to its desired state, independent of the event. Never runs concurrently for the same key. */
   readonly reconcile: (key: K, context: ReconcileContext) => Promise<ReconcileResult | undefined | void>;
 }
 
@@ -20,16 +20,16 @@ export interface ReconcileContext {
   readonly signal: AbortSignal;
   /** Carries the key, the controller and an id of this run. */
   readonly log: Log;
-  /** Failures in a row before this run. */
+  /** Consecutive failures before this run. */
   readonly failures: number;
 }
 
-/** A conflict is over once the informer delivers the other write, so it is retried sooner than other failures. */
+/** A conflict ends as soon as the informer delivers the other write, so it is retried sooner than other failures. */
 const CONFLICT_BACKOFF = { base: 50, max: 5_000 };
 
 /**
- * A reconcile loop over keys. Watches name the keys; each key is reconciled once per change, again after
- * `requeueAfter`, and again with growing waits after an error.
+ * A reconcile loop over keys from watches. Each key is reconciled once per change, again after `requeueAfter`, and with
+ * growing waits after an error.
  */
 export function reconciler<K extends string = string>(options: ReconcilerOptions<K>): Controller {
   return { name: options.name, run: (signal) => run(options, signal) };
@@ -52,7 +52,7 @@ async function run<K extends string>(options: ReconcilerOptions<K>, stop: AbortS
       try {
         await reconcileOne(options, queue, metrics, windDown.signal, key);
       } catch (error) {
-        // Not the reconcile itself but what is around it, such as a metric: no reason to end the process.
+        // The failure is not in the reconcile but around it, such as in a metric: no reason to end the process.
         queue.addRateLimited(key);
         options.log.error('reconcile could not be recorded', { controller: name, object: key, error });
       }
@@ -85,7 +85,7 @@ async function reconcileOne<K extends string>(
   const context: ReconcileContext = {
     signal,
     failures: queue.failures(key),
-    // Most runs log nothing.
+    // Created lazily: most runs log nothing.
     get log() {
       return (log ??= options.log.with({ object: key, controller: name, reconcileID: random.uuid() }));
     },
@@ -116,7 +116,7 @@ function retry<K extends string>(
     return 'requeue';
   }
   if (isConflict(error)) {
-    // A concurrent write came first; the informer will deliver it.
+    // A concurrent write was first; the informer will deliver it.
     queue.addRateLimited(key, { backoff: CONFLICT_BACKOFF });
     log.debug('the object changed meanwhile; trying again', { error });
     return 'requeue';

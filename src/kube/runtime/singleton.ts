@@ -7,22 +7,25 @@ import type { Watch } from './watch.ts';
 import { aborted, WindDown } from './windDown.ts';
 
 export interface SingletonOptions extends LoopOptions {
-  /** Does one round; `signal` aborts when it must end. */
+  /** Runs one round; `signal` aborts when it must end. */
   readonly reconcile: (signal: AbortSignal) => Promise<ReconcileResult | undefined | void>;
-  /** Milliseconds between rounds when a round does not say; 10 s when absent. */
+  /** Milliseconds between rounds unless a round says otherwise; default 10 s. */
   readonly interval?: number;
-  /** What ends the wait before the next round, whatever the key. */
+  /** Watches whose events end the wait before the next round, whatever the key. */
   readonly wakes?: readonly Watch[];
 }
 
-/** Milliseconds between two rounds at least when the second was woken, and how many times as long as the first took. */
+/**
+ * Minimum milliseconds before a round triggered by an event, and the minimum as a multiple of the last round's
+ * duration.
+ */
 const SHORTEST_REST = 1_000;
 const REST_FACTOR = 9;
 
 const DEFAULT_INTERVAL = 10_000;
 const DEFAULT_BACKOFF: Backoff = { base: 100, max: 60_000, jitter: 0.1 };
 
-/** A loop without keys: one round after another, with growing waits after errors. */
+/** A loop without keys: runs round after round, with growing waits after errors. */
 export function singleton(options: SingletonOptions): Controller {
   return { name: options.name, run: (signal) => run(options, signal) };
 }
@@ -58,12 +61,12 @@ async function doRounds(
       failures = round.failed ? failures + 1 : 0;
       ({ wait } = round);
     } catch (error) {
-      // Not the round itself but what is around it, such as a metric: no reason to end the process.
+      // The failure is not in the round but around it, such as in a metric: no reason to end the process.
       log.error('round could not be recorded', { error });
     }
     if (stop.aborted) return;
     const rest = Math.min(wait, Math.max(SHORTEST_REST, REST_FACTOR * (clock.monotonic() - start)));
-    // Woken by the stop; the loop's condition does the rest.
+    // Rejected by the stop; the loop condition handles it.
     await clock.sleep(rest, stop).catch(() => undefined);
     if (!alarm.hasRung && rest < wait) {
       await clock.sleep(wait - rest, AbortSignal.any([stop, alarm.signal])).catch(() => undefined);
@@ -98,7 +101,7 @@ async function doRound(
   return { failed: outcome === 'requeue' || outcome === 'error', wait };
 }
 
-/** Aborts its signal when it rings. */
+/** Aborts its signal when triggered. */
 class Alarm {
   private bell = new AbortController();
 

@@ -4,14 +4,14 @@ import { keyOf } from '../store.ts';
 
 export { keyOf };
 
-/** A source of keys: calls `enqueue` with a key whenever it needs a reconcile, until stopped. */
+/** A source of keys: calls `enqueue` with each key that needs a reconcile, until stopped. */
 export interface Watch<K extends string = string> {
   start(enqueue: (key: K) => void): () => void;
 }
 
 /**
- * Maps an informer's events to keys (by default the object's own). Starts with every object that the informer already
- * holds, so that none is missed.
+ * Maps an informer's events to keys (by default the object's own). Starts with all objects already in the informer, so
+ * that none is missed.
  */
 export function watch<T extends KubeObject, K extends string = string>(
   informer: Pick<Informer<T>, 'subscribe'>,
@@ -29,7 +29,7 @@ function ownKey<K extends string>(event: InformerEvent<KubeObject>): Iterable<K>
   return [keyOf(event.object) as K];
 }
 
-/** What `keyOf` made a key of: the way back from a key to its object. */
+/** The inverse of `keyOf`. */
 export function refOf(key: string): { readonly name: string; readonly namespace?: string } {
   const slash = key.indexOf('/');
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };

@@ -2,20 +2,20 @@ import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../clock/clock.ts';
 import { LeadershipLostError } from '../leaderElection.ts';
 
-/** How long work that was told to stop may take to notice. */
+/** Milliseconds for work to react to its aborted signal. */
 const REACTION_TIME = 1_000;
 
-/** Time that running work has, after a stop, to finish undisturbed. */
+/** Milliseconds for running work to finish undisturbed after a stop. */
 const DEFAULT_GRACE = 2_000;
 
-/** Work that was told to stop goes on: what it uses must not be handed over yet. */
+/** Work continues although it was told to stop, so its resources must not be handed over yet. */
 export class StillRunningError extends Error {
   override readonly name = 'StillRunningError';
 }
 
 /**
- * Ends running work in two steps: after `stop` it has `grace` milliseconds to finish by itself, then `signal` aborts
- * and it has a moment to react. Lost leadership skips the first step, for another process is about to lead.
+ * Stops running work in two steps: after `stop` it has `grace` milliseconds to finish, then `signal` aborts and it has
+ * a moment to react. When leadership is lost the first step is skipped, because another process is about to lead.
  */
 export class WindDown {
   private readonly clock: Clock;
@@ -25,16 +25,19 @@ export class WindDown {
   constructor(clock: Clock, grace: number = DEFAULT_GRACE) {
     this.clock = clock;
     this.grace = grace;
-    // One listener per running item is normal here.
+    // One listener per running item is normal.
     setMaxListeners(0, this.controller.signal);
   }
 
-  /** What running work listens to. */
+  /** The signal for running work. */
   get signal(): AbortSignal {
     return this.controller.signal;
   }
 
-  /** Waits for `work` after a stop for `reason`; rejects with StillRunningError when it does not end, saying what `describe` says. */
+  /**
+   * Waits for `work` after a stop for `reason`; rejects with StillRunningError and the text of `describe` when it does
+   * not end.
+   */
   async finish(work: Promise<void>, reason: unknown, describe: () => string): Promise<void> {
     const grace = reason instanceof LeadershipLostError ? 0 : this.grace;
     if (await settlesWithin(this.clock, work, grace)) return;
@@ -44,7 +47,7 @@ export class WindDown {
   }
 }
 
-/** True when `work` resolves in time, false when it does not; rejects when it rejects. */
+/** True when `work` resolves in time, false otherwise; rejects when it rejects. */
 export function settlesWithin(clock: Clock, work: Promise<void>, milliseconds: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(milliseconds, () => resolve(false));

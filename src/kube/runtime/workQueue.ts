@@ -3,15 +3,15 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { backoffDelay, type Backoff } from './backoff.ts';
 
-/** Told of what the queue does; every method is called synchronously and must not throw. */
+/** Observes the queue; methods are called synchronously and must not throw. */
 export interface WorkQueueObserver {
-  /** A key went in that was not waiting already. */
+  /** A key was added that was not waiting already. */
   added(): void;
   depthChanged(depth: number): void;
   retried(): void;
-  /** A key went to a worker after `waited` milliseconds in the queue. */
+  /** A worker received a key after `waited` milliseconds in the queue. */
   started(waited: number): void;
-  /** A worker finished with a key after `worked` milliseconds. */
+  /** A worker finished a key after `worked` milliseconds. */
   finished(worked: number): void;
 }
 
@@ -24,7 +24,7 @@ export interface WorkQueueOptions {
 
 export interface WorkerOptions<K extends string> {
   readonly concurrency: number;
-  /** Must not reject: what to do about a failure is the caller's decision, not the queue's. */
+  /** Must not reject: the caller handles failures, not the queue. */
   readonly handle: (key: K) => Promise<void>;
 }
 
@@ -36,8 +36,8 @@ interface RateLimitedOptions {
 const DEFAULT_BACKOFF: Backoff = { base: 100, max: 60_000 };
 
 /**
- * Work queue of distinct keys. Each key is with at most one worker at a time, in order of arrival; a key that is added
- * while a worker has it is queued once more afterwards. Bounded by the number of keys.
+ * Work queue of distinct keys. A key is processed by at most one worker at a time, in order of arrival; a key added
+ * while it is processed is queued once more afterwards. Bounded by the number of keys.
  */
 export class WorkQueue<K extends string = string> {
   private readonly clock: Clock;
@@ -45,9 +45,9 @@ export class WorkQueue<K extends string = string> {
   private readonly backoff: Backoff;
   private readonly observer: WorkQueueObserver | undefined;
   private readonly waiting = new Fifo<K>();
-  /** Keys that need work, with the time since when; those not in `processing` are in `waiting` too. */
+  /** Keys that need work, with their start time; those not in `processing` are in `waiting` too. */
   private readonly dirty = new Map<K, number>();
-  /** Keys that workers have, with the time since when. */
+  /** Keys being processed, with their start time. */
   private readonly processing = new Map<K, number>();
   private readonly delayed = new Map<K, { readonly due: number; readonly cancel: () => void }>();
   private readonly failureCounts = new Map<K, number>();
@@ -61,22 +61,22 @@ export class WorkQueue<K extends string = string> {
     this.observer = observer;
   }
 
-  /** Keys that wait for a worker now, without delayed ones. */
+  /** Number of keys waiting for a worker, without delayed ones. */
   get depth(): number {
     return this.waiting.size;
   }
 
-  /** How many keys workers have now. */
+  /** Number of keys being processed. */
   get inProgress(): number {
     return this.processing.size;
   }
 
-  /** Which keys workers have now. */
+  /** Keys being processed. */
   keysInProgress(): K[] {
     return [...this.processing.keys()];
   }
 
-  /** For how long each of the workers has been at its key, in milliseconds. */
+  /** Milliseconds for which each worker has been processing its key. */
   workingFor(): readonly number[] {
     const now = this.clock.monotonic();
     return [...this.processing.values()].map((since) => now - since);
@@ -91,7 +91,7 @@ export class WorkQueue<K extends string = string> {
     this.dispatch();
   }
 
-  /** Adds after a while; of several delays for one key, the earliest end counts. */
+  /** Adds the key after a delay; of several delays for one key, the earliest end counts. */
   addAfter(key: K, milliseconds: number): void {
     if (this.shuttingDown) return;
     if (milliseconds <= 0) {
@@ -110,8 +110,8 @@ export class WorkQueue<K extends string = string> {
   }
 
   /**
-   * Adds after this key's backoff, which doubles until `forget`; `atLeast` is a wait that the server demands,
-   * `backoff` another one than the queue's.
+   * Adds after this key's backoff, which doubles until `forget`. `atLeast`: a minimum wait demanded by the server;
+   * `backoff`: used in place of the queue's.
    */
   addRateLimited(key: K, { atLeast = 0, backoff = this.backoff }: RateLimitedOptions = {}): void {
     const failures = this.failures(key);
@@ -125,7 +125,7 @@ export class WorkQueue<K extends string = string> {
     this.failureCounts.delete(key);
   }
 
-  /** Failures in a row. */
+  /** Consecutive failures. */
   failures(key: K): number {
     return this.failureCounts.get(key) ?? 0;
   }
@@ -141,7 +141,7 @@ export class WorkQueue<K extends string = string> {
   }
 
   /**
-   * Takes no more keys and drops delayed ones. What waits is still worked off (`drain`) or dropped (`drop`);
+   * Accepts no more keys and drops delayed ones. Waiting keys are still processed (`drain`) or dropped (`drop`);
    * `process` resolves when all is done.
    */
   shutDown(remaining: 'drain' | 'drop'): void {
@@ -178,7 +178,7 @@ export class WorkQueue<K extends string = string> {
     this.observer?.started(started - (this.dirty.get(key) ?? started));
     this.dirty.delete(key);
     this.processing.set(key, started);
-    // A microtask later: a handler never runs inside the caller of `add`.
+    // In a microtask: a handler never runs inside the caller of `add`.
     void Promise.resolve(key)
       .then(handle)
       .finally(() => {
