@@ -49,7 +49,8 @@ export function aksMachineOf({ choice, settings, sku, imageId, osDiskSizeGB }: A
       kubernetes: {
         nodeLabels: labels,
         orchestratorVersion: kubernetesVersion,
-        // AKS removes taints of the other kind that it finds changed; these are ours to lift.
+        // Passed as initialization taints, because AKS reverts changes to the other kind; we must be able to remove
+        // these.
         nodeInitializationTaints: [...new Set([...regular, ...startup].map(formatTaint))],
         nodeTaints: [],
         ...(kubeletConfig === undefined ? {} : { kubeletConfig }),
@@ -80,7 +81,7 @@ export function aksMachineOf({ choice, settings, sku, imageId, osDiskSizeGB }: A
   };
 }
 
-/** FIPS images of plain Ubuntu are still those of 20.04, which has no name of its own here. */
+/** FIPS images of plain Ubuntu are still 20.04, which has no OS SKU of its own here. */
 function osSkuOf(nodeClass: AksNodeClass, kubernetesVersion: string): string {
   const family = concreteFamily(nodeClass, kubernetesVersion);
   if (family.startsWith('AzureLinux')) return 'AzureLinux';
@@ -90,7 +91,7 @@ function osSkuOf(nodeClass: AksNodeClass, kubernetesVersion: string): string {
 
 const GALLERY_IMAGE = /\/galleries\/([^/]+)\/images\/([^/]+)\/versions\/([^/]+)$/i;
 
-/** `AKSUbuntu-2204gen2containerd-202601.02.0`: how AKS names the images of its shared galleries. */
+/** `AKSUbuntu-2204gen2containerd-202601.02.0`: AKS's name for an image of its shared galleries. */
 export function nodeImageVersionOf(imageId: string): string {
   const [, gallery, definition, version] = GALLERY_IMAGE.exec(imageId) ?? [];
   if (gallery === undefined) {
@@ -102,7 +103,7 @@ export function nodeImageVersionOf(imageId: string): string {
 const MAX_NAME = 34;
 const HASH_LENGTH = 6;
 
-/** The name of a claim, shortened to what AKS allows: the end stays, and what is cut off is hashed. */
+/** The name of a claim, shortened to AKS's limit: keeps the end and replaces the rest by a hash. */
 export function aksMachineName(claimName: string): string {
   if (claimName.length <= MAX_NAME) return claimName;
   const dash = claimName.lastIndexOf('-');
@@ -112,12 +113,12 @@ export function aksMachineName(claimName: string): string {
   return `${claimName.slice(0, kept)}${hash36(claimName.slice(kept, dash))}${suffix}`;
 }
 
-/** The same letters as upstream's: a machine of a cluster that is taken over is found under its name. */
+/** The same encoding as upstream's, so that a machine of a cluster being taken over is found by its name. */
 function hash36(text: string): string {
   return stringHash(text).toString(36).padStart(HASH_LENGTH, '0').slice(-HASH_LENGTH);
 }
 
-/** `aks-<pool>-<machine>-########-vm`: the VM that AKS makes for a machine. Undefined for any other VM. */
+/** Parses `aks-<pool>-<machine>-########-vm`, the name of the VM of an AKS machine. Undefined for any other VM. */
 export function machineNameOfVm(vmName: string, pool: string): string | undefined {
   const prefix = `aks-${pool}-`;
   if (pool === '' || !vmName.toLowerCase().startsWith(prefix.toLowerCase()) || !vmName.endsWith('-vm'))

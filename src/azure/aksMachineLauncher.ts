@@ -1,4 +1,4 @@
-/** Makes AKS machines: AKS creates the VM, sets it up and joins it. */
+/** Launches AKS machines: AKS creates the VM, configures it and joins it to the cluster. */
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { ManagedTags } from '../api/labels.ts';
 import { LaunchError } from '../cloud/errors.ts';
@@ -52,7 +52,7 @@ export class AksMachineLauncher implements Launcher {
       this.follow(name, operation, onFailure, signal);
       return record;
     } catch (error) {
-      // A machine that failed at once stays in the pool, and would be in the way of the next attempt.
+      // A machine that failed at once stays in the pool and would block the next attempt.
       if (signal?.aborted !== true) await this.cleared(name, signal);
       throw error;
     }
@@ -82,7 +82,7 @@ export class AksMachineLauncher implements Launcher {
     );
   }
 
-  /** Resolves once the name is free again, or after a while. */
+  /** Resolves when the name is free again, or after a timeout. */
   private async cleared(name: string, signal: AbortSignal | undefined): Promise<void> {
     const { machines, clock, log } = this.options;
     try {
@@ -95,7 +95,7 @@ export class AksMachineLauncher implements Launcher {
     }
   }
 
-  /** What goes wrong here is logged, and left to garbage collection. */
+  /** Failures are logged and left to garbage collection. */
   private async removeFailed(name: string): Promise<void> {
     try {
       await this.options.machines.remove(name);

@@ -1,4 +1,4 @@
-/** The pools of AKS machines: the one that new machines go to, and any other that claims name. */
+/** The pools of AKS machines: the one for new machines, and others named by claims. */
 import { AksMachines, type AksMachinesOptions } from './aksMachines.ts';
 
 export interface AksMachineAddress {
@@ -26,7 +26,7 @@ export class AksMachinePools {
     this.options = options;
   }
 
-  /** The pool of the options; undefined when they name none. */
+  /** The pool from the options; undefined when they name none. */
   get own(): AksMachines | undefined {
     const { own } = this.options;
     return own.pool === '' || own.clusterResourceGroup === '' ? undefined : this.at(own);

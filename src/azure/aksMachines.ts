@@ -1,4 +1,4 @@
-/** AKS machines: created one by one or in batches, found again by name, changed, removed and listed. */
+/** AKS machines: created one by one or in batches, found by name, updated, removed and listed. */
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import { RestError } from '@azure/core-rest-pipeline';
 import { ManagedTags } from '../api/labels.ts';
@@ -45,18 +45,18 @@ export interface AksMachinesOptions {
   readonly clusterName: string;
   readonly pool: string;
   readonly clock: Clock;
-  /** Absent: one request for each machine. */
+  /** Absent: one request per machine. */
   readonly batch?: Omit<MachineBatcherOptions, 'send' | 'clock'> | undefined;
 }
 
 const API_VERSION = '2025-10-02-preview';
-/** AKS refuses spot machines in system mode without it. */
+/** AKS refuses spot machines in system mode without this header. */
 const HEADERS: Readonly<Record<string, string>> = { AllowSpotVMSystemNode: 'true' };
 const UNSETTLED: ReadonlySet<string> = new Set(['Creating', 'Updating']);
 const MADE: ReadonlySet<string> = new Set(['Creating', 'Succeeded']);
 const POLL_INTERVAL = 5_000;
 const SETTLE_TIMEOUT = 15 * 60 * 1000;
-/** AKS names the VM within moments of accepting its machine. */
+/** AKS names the VM soon after it has accepted the machine. */
 const NAMED_WITHIN = 60_000;
 const MISSING_MACHINES = /cannot find any valid machines/i;
 
@@ -76,13 +76,13 @@ export class AksMachines {
     return machine && recordOf(machine);
   }
 
-  /** Why the machine has failed, in the words of compute; undefined when it has not. */
+  /** Why the machine failed, with compute's message; undefined when it has not failed. */
   async failureOf(name: string, signal?: AbortSignal): Promise<Error | undefined> {
     const { provisioningState, status } = (await this.get(name, signal))?.properties ?? {};
     return provisioningState === 'Failed' ? failure(status?.provisioningError) : undefined;
   }
 
-  /** Resolves as soon as AKS has accepted the machine and named its VM; a machine that fails by then throws why. */
+  /** Resolves when AKS has accepted the machine and named its VM; throws the reason if the machine fails before. */
   async begin(
     name: string,
     body: AksMachineBody,
@@ -109,7 +109,10 @@ export class AksMachines {
     }
   }
 
-  /** Waits until the machine runs. False when it is gone or going; throws compute's error when its creation failed. */
+  /**
+   * Waits until the machine runs. False when it is gone or being deleted; throws compute's error when its creation
+   * failed.
+   */
   async finish(name: string, operation: Operation<unknown> | undefined, signal?: AbortSignal): Promise<boolean> {
     const { clock } = this.options;
     if (operation !== undefined) {
@@ -150,15 +153,15 @@ export class AksMachines {
     }
   }
 
-  /** The machines that were made for claims; none when there is no such pool. */
+  /** Machines with a claim tag; empty if the pool does not exist. */
   async list(signal?: AbortSignal): Promise<readonly InstanceRecord[]> {
     const machines = await this.shared(signal);
     const ours = machines.filter(({ properties }) => properties?.tags?.[ManagedTags.machineNodeClaim] !== undefined);
-    // A machine without a VM is refused before there is anything to look after; its creation tells the claim.
+    // A machine without a VM is not ready for management; its creation is reported to the claim.
     return ours.filter(({ properties }) => properties?.resourceId !== undefined).map(recordOf);
   }
 
-  /** Replaces the tags of a machine; fails when it has changed meanwhile. */
+  /** Replaces the tags of a machine; fails when it has changed in the meantime. */
   async setTags(name: string, tags: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<void> {
     const { clock, rest } = this.options;
     const machine = await this.get(name, signal);
@@ -174,7 +177,7 @@ export class AksMachines {
     );
   }
 
-  /** One list for all that wait at the same time. */
+  /** One list request for all concurrent callers. */
   private shared(signal: AbortSignal | undefined): Promise<readonly AksMachine[]> {
     const now = this.options.clock.now();
     if (this.listing !== undefined && now < this.listing.at + POLL_INTERVAL) return this.listing.machines;
@@ -199,8 +202,8 @@ export class AksMachines {
   }
 
   /**
-   * A batch whose answer was lost is sent again, and then AKS refuses the machines that it has made the first time: a
-   * batch cannot change machines. They are used all the same.
+   * A batch whose answer was lost is sent again, and AKS then refuses the machines that it has already created, because
+   * a batch cannot change machines. Those machines are used anyway.
    */
   private async addToBatch(
     batcher: MachineBatcher,
@@ -245,7 +248,7 @@ function isMissing(error: unknown): boolean {
   return isNotFound(error) || (code === 'InvalidParameter' && MISSING_MACHINES.test(message));
 }
 
-/** What compute said is in the details; AKS has codes of its own around it. */
+/** Compute's error is in the details; AKS wraps it in a code of its own. */
 function failure(error: ProvisioningError | undefined): Error {
   const { code = 'UnknownError', message = 'the creation of the AKS machine failed' } =
     error?.details?.[0] ?? error ?? {};
@@ -271,7 +274,7 @@ function recordOf(machine: AksMachine): InstanceRecord {
     tags,
     imageId: properties.nodeImageVersion,
     state: properties.provisioningState ?? '',
-    // Two reads of one machine must not differ in digits that AKS rounds in its own way.
+    // AKS rounds fractions inconsistently: drop them, so that two reads of one machine are equal.
     createdAt: created === undefined ? undefined : Math.floor(Date.parse(created) / 10) * 10,
     claimName: tags[ManagedTags.machineNodeClaim],
     aksMachine: { id, driftAction: status?.driftAction },

@@ -1,4 +1,4 @@
-/** Parts of a node class in the shapes of the AKS API: the same for AKS machines and the bootstrapping server. */
+/** Parts of a node class in the format of the AKS API, for AKS machines and for the bootstrapping server. */
 import type { AksNodeClass, AksNodeClassSpec } from '../api/kinds/aksNodeClass.ts';
 import { Duration } from '../units/duration.ts';
 import { mebibytes } from './bootstrap/linuxSettings.ts';
@@ -8,12 +8,12 @@ type Sysctls = NonNullable<NonNullable<AksNodeClassSpec['linuxOSConfig']>['sysct
 type DnsOverride = NonNullable<AksNodeClassSpec['localDNS']>['vnetDNSOverrides'][number];
 
 const MAX_INT32 = 2 ** 31 - 1;
-/** Fields that AKS spells in another way. */
+/** Fields that AKS spells differently. */
 const SYSCTL_NAMES: Readonly<Partial<Record<keyof Sysctls, string>>> = {
   netIPv4TCPKeepaliveIntvl: 'netIpv4TcpkeepaliveIntvl',
 };
 
-/** Undefined members do not travel. */
+/** Drops undefined members. */
 function given(json: Json): Json {
   return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== undefined));
 }
@@ -53,13 +53,13 @@ export function linuxConfigOf(spec: AksNodeClassSpec | undefined): Json | undefi
   });
 }
 
-/** `netIPv4TCPFinTimeout` here is `netIpv4TcpFinTimeout` at AKS. */
+/** For example `netIPv4TCPFinTimeout` becomes `netIpv4TcpFinTimeout`. */
 function sysctlName(field: string): string {
   const special = SYSCTL_NAMES[field as keyof Sysctls];
   return special ?? field.replace('IPv4', 'Ipv4').replace('TCP', 'Tcp').replace('v4IP', 'v4Ip');
 }
 
-/** `Preferred` never travels: the status says what it came to. */
+/** `Preferred` is never sent: the status has the resolved mode. */
 export function localDnsProfileOf({ spec, status }: AksNodeClass): Json | undefined {
   const local = spec?.localDNS;
   if (local === undefined) return undefined;

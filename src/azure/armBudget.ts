@@ -1,7 +1,7 @@
 /**
- * Rate limits of Azure, by bucket: for all requests of a kind in the subscription, for an operation, and for one
- * resource. A refusal holds back everything that draws on the same bucket until Azure wants to see it again, and a
- * budget that runs low is spent slowly; those that waited come back one after the other and not all at once.
+ * Azure's rate limits by bucket: for all requests of a kind in the subscription, for an operation, and for one
+ * resource. After a refusal, all requests that use the same bucket wait for the time that Azure demands. A budget that
+ * runs low is spent slowly; waiting requests resume one after another, not all at once.
  */
 import type { PipelineResponse } from '@azure/core-rest-pipeline';
 import type { Clock } from '../clock/clock.ts';
@@ -16,25 +16,25 @@ export interface ArmBudgetOptions {
 }
 
 interface Bucket {
-  /** Nothing may be sent before. */
+  /** Nothing may be sent before this time. */
   heldUntil: number;
-  /** What Azure said was left, and when it said so. */
+  /** Azure's last figure for the remaining budget, and its time. */
   remaining: number;
   notedAt: number;
-  /** How many wait for the end of the hold. */
+  /** Number of requests waiting for the end of the hold. */
   waiting: number;
 }
 
-/** With fewer than these left, a request waits in proportion to what is missing. */
+/** Below this remaining budget, a request waits in proportion to the shortage. */
 const LOW = 20;
 const LOW_WAIT = 2_000;
-/** A figure says nothing any more after this long: buckets fill again by the second. */
+/** A figure older than this is ignored: buckets refill every second. */
 const BELIEVED_FOR = 10_000;
-/** Between two requests that come back after a hold, on average. */
+/** Average milliseconds between two requests that resume after a hold. */
 const RETURN_GAP = 50;
 const MAX_SPREAD = 30_000;
 const MAX_BUCKETS = 5_000;
-/** Headers of ARM itself; they end in the kind of request. */
+/** ARM's own headers; the suffix is the kind of request. */
 const SUBSCRIPTION = 'x-ms-ratelimit-remaining-subscription-';
 /** `Microsoft.Compute/PutVMSubscriptionMaximum;239,Microsoft.Compute/PutVMResource;11`. */
 const RESOURCE = 'x-ms-ratelimit-remaining-resource';
@@ -79,7 +79,7 @@ export class ArmBudget {
     }
   }
 
-  /** Learns from an answer; `retryAfter` in milliseconds when Azure asked for patience. */
+  /** Updates the budget from an answer; `retryAfter`: milliseconds that Azure asked to wait. */
   note(request: ArmRequest, response: PipelineResponse, retryAfter: number | undefined): void {
     if (response.status !== 429) {
       this.noteFigures(request, response);
@@ -88,7 +88,7 @@ export class ArmBudget {
     const key = refusedBucket(request, response);
     const bucket = this.bucket(key);
     bucket.heldUntil = Math.max(bucket.heldUntil, this.options.clock.now() + (retryAfter ?? 0));
-    // Once the hold is over there is something left again; how much, the next answer says.
+    // After the hold some budget is available; the next answer tells how much.
     bucket.remaining = Number.POSITIVE_INFINITY;
     if (key !== resourceKey(request)) this.remaining.set({ bucket: key }, 0);
   }
@@ -108,7 +108,7 @@ export class ArmBudget {
     }
   }
 
-  /** Until the hold is over, and then in turn: the more wait, the wider they are spread. */
+  /** Waits until the hold is over, plus a random time: the more requests wait, the more they are spread. */
   private holdWait(held: readonly Bucket[]): number {
     const { clock, random } = this.options;
     const until = Math.max(...held.map(({ heldUntil }) => heldUntil));
@@ -162,7 +162,7 @@ function resourceKey({ operation, resource }: ArmRequest): string {
   return `${operation} ${resource}`;
 }
 
-/** Which bucket a refusal came from: the headers say, or the code. What is unclear holds the operation back. */
+/** The bucket of a refusal, from the headers or the code. If unclear, the operation's. */
 function refusedBucket(request: ArmRequest, { headers, bodyAsText }: PipelineResponse): string {
   const ofSubscription =
     headers.get(`${SUBSCRIPTION}${request.kind}`) === '0' ||
@@ -173,7 +173,7 @@ function refusedBucket(request: ArmRequest, { headers, bodyAsText }: PipelineRes
   return onlyResource ? resourceKey(request) : operationKey(request);
 }
 
-/** The least of what is left for the subscription; limits of one resource are no budget of the operation. */
+/** The lowest remaining subscription limit; limits of one resource do not apply to the whole operation. */
 function leastOf(header: string | undefined): string | undefined {
   const shared = entriesOf(header).filter(({ name }) => !name.endsWith('Resource'));
   return shared.length === 0 ? undefined : String(Math.min(...shared.map(({ left }) => left)));

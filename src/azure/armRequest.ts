@@ -1,10 +1,10 @@
-/** What a request to Azure is, for metrics and rate limits: which operation on which kind of resource. */
+/** Classifies a request to Azure for metrics and rate limits: operation and resource type. */
 export interface ArmRequest {
   /** `Microsoft.Compute/virtualMachines PUT`. */
   readonly operation: string;
-  /** How ARM counts it. */
+  /** ARM's category for rate limits. */
   readonly kind: 'reads' | 'writes' | 'deletes';
-  /** The resource that it names, in lower case. */
+  /** The resource, in lower case. */
   readonly resource: string;
 }
 
@@ -28,7 +28,7 @@ function kindOf(method: string): ArmRequest['kind'] {
   return method === 'DELETE' ? 'deletes' : 'writes';
 }
 
-/** The namespace and every second part of what follows the last `providers`: the types without the names. */
+/** Namespace and types after the last `providers`, without the names. */
 function typeOf(path: string): string {
   const at = path.toLowerCase().lastIndexOf('/providers/');
   if (at < 0) return UNKNOWN;

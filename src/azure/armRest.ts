@@ -1,4 +1,4 @@
-/** Requests to ARM that no SDK makes, through the pipeline of the SDKs, and its long-running operations. */
+/** ARM requests that no SDK supports, sent through the SDKs' pipeline, with long-running operations. */
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import {
   createDefaultHttpClient,
@@ -14,7 +14,7 @@ import { beginOperation, type Operation } from './operations.ts';
 
 export interface RestRequest {
   readonly method: HttpMethods;
-  /** From the subscription on; with its query, but without `api-version`. */
+  /** Path from the subscription on, with its query but without `api-version`. */
   readonly path: string;
   readonly apiVersion: string;
   readonly body?: unknown;
@@ -110,7 +110,7 @@ export class ArmRest {
   }
 }
 
-/** Polls the address that ARM has named; an operation without one was over at once. */
+/** Polls the address given by ARM; an operation without one is already complete. */
 class RestPoller {
   private readonly ask: (url: string, signal?: AbortSignal) => Promise<PipelineResponse>;
   private readonly url: string | undefined;
@@ -133,7 +133,7 @@ class RestPoller {
   async poll(options: { abortSignal?: AbortSignal } = {}): Promise<void> {
     const response = await this.ask(this.url ?? '', options.abortSignal);
     const body = bodyOf(response) as { readonly status?: string; readonly error?: AzureError } | undefined;
-    // Behind `location` there is no body with a status: 202 means that it goes on.
+    // A `location` answer has no status in its body: 202 means in progress.
     const status = body?.status ?? (response.status === 202 ? 'InProgress' : 'Succeeded');
     this.over = ENDED.has(status);
     if (!this.over || status === 'Succeeded') return;
@@ -151,7 +151,7 @@ function bodyOf({ bodyAsText }: PipelineResponse): unknown {
   }
 }
 
-/** `{"error": {…}}` as ARM has it, or flat, as some services have it. */
+/** `{"error": {…}}` as in ARM, or flat, as in some services. */
 function errorOf(body: unknown): AzureError {
   const { error, ...flat } = (typeof body === 'object' && body !== null ? body : {}) as { error?: AzureError };
   return error ?? (flat as AzureError);

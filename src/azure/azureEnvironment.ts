@@ -1,16 +1,16 @@
-/** The Azure clouds: one record for each, with everything that differs between them. */
+/** The Azure clouds: one record each, with all differences between them. */
 export interface AzureEnvironment {
-  /** As ARM_CLOUD and the nodes' start-up script spell it. */
+  /** As spelled in ARM_CLOUD and in the nodes' start-up script. */
   readonly name: string;
   readonly resourceManager: string;
   readonly directory: string;
-  /** What tokens for the resource manager are issued for. */
+  /** Audience of tokens for the resource manager. */
   readonly audience: string;
-  /** The retail price list without its query; only the public cloud has one. */
+  /** URL of the retail price list without its query; only the public cloud has one. */
   readonly prices: string | undefined;
-  /** Where nodes pull AKS's own images from. */
+  /** Registry of AKS's own images. */
   readonly registry: string;
-  /** Whether VMs get the extension that tells Azure they are nodes of AKS. */
+  /** Whether VMs get the extension that registers them as AKS nodes. */
   readonly billingExtension: boolean;
 }
 
@@ -50,12 +50,12 @@ const ENVIRONMENTS: readonly AzureEnvironment[] = [
 
 export const ENVIRONMENT_NAMES: readonly string[] = ENVIRONMENTS.map(({ name }) => name);
 
-/** By name in any case. */
+/** By name, in any letter case. */
 export function environmentNamed(name: string): AzureEnvironment | undefined {
   return ENVIRONMENTS.find((each) => each.name.toLowerCase() === name.toLowerCase());
 }
 
-/** An Azure that is described by a file, such as an air-gapped one. */
+/** A cloud described by a file, such as an air-gapped one. */
 export function customEnvironment(
   endpoints: Pick<AzureEnvironment, 'resourceManager' | 'directory' | 'audience'> & { readonly name?: string },
 ): AzureEnvironment {
@@ -63,7 +63,7 @@ export function customEnvironment(
   return { ...endpoints, name, prices: undefined, registry: PUBLIC_REGISTRY, billingExtension: false };
 }
 
-/** An Azure that serves everything at one address, prices too, and is like the public one otherwise: the local one. */
+/** A cloud with all services, including prices, at one address and otherwise like the public one: the local world. */
 export function environmentAt(endpoint: string): AzureEnvironment {
   const resourceManager = endpoint.replace(/\/$/, '');
   const prices = `${resourceManager}/api/retail/prices`;

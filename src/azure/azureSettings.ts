@@ -1,4 +1,4 @@
-/** What the adapter knows of its cluster, with defaults filled in. */
+/** Settings of the cluster for the Azure adapter, with defaults. */
 import type { ClusterNetworking } from '../catalogue/nodeSettings.ts';
 import type { AzureEnvironment } from './azureEnvironment.ts';
 
@@ -7,14 +7,14 @@ export interface AzureSettings extends ClusterNetworking {
   readonly tenantId: string;
   /** Lower case, without spaces: `westeurope`. */
   readonly location: string;
-  /** The group that AKS puts the instances of the cluster into. */
+  /** The resource group in which AKS creates the cluster's instances. */
   readonly nodeResourceGroup: string;
   readonly clusterName: string;
-  /** Address of the API server, as nodes reach it. */
+  /** Address of the API server for nodes. */
   readonly clusterEndpoint: string;
   readonly clusterCaPem: string;
   readonly kubeletBootstrapToken: string;
-  /** Subnet of nodes whose class names none. */
+  /** Subnet of nodes whose class specifies none. */
   readonly vnetSubnetId: string;
   readonly vnetGuid: string;
   readonly networkDataplane: 'cilium' | 'azure' | '';
@@ -27,28 +27,28 @@ export interface AzureSettings extends ClusterNetworking {
   readonly additionalTags: Readonly<Record<string, string>>;
   readonly memoryOverheadPercent: number;
   readonly diskEncryptionSetId: string;
-  /** Resource ids of capacity reservation groups that nodes may draw on; not with AKS machines. */
+  /** Resource ids of capacity reservation groups that nodes may use; not with AKS machines. */
   readonly capacityReservationGroups: readonly string[];
-  /** How nodes reach the world outside; empty: directly. */
+  /** Proxy of the nodes for outgoing traffic; empty: none. */
   readonly nodeProxy: NodeProxy;
-  /** Certificate authorities that nodes trust besides their image's, in PEM. */
+  /** Certificate authorities that nodes trust in addition to their image's, in PEM. */
   readonly nodeTrustedCas: readonly string[];
-  /** Whether VMs get the extension that tells Azure they are nodes of AKS. */
+  /** Whether VMs get the extension that registers them as AKS nodes. */
   readonly billingExtension: boolean;
   readonly environment: Pick<AzureEnvironment, 'name' | 'registry'>;
   /** How an instance becomes a node. */
   readonly provisionMode: ProvisionMode;
-  /** The group of the cluster itself; needed for AKS machines and the bootstrapping server. */
+  /** The cluster's own resource group; required for AKS machines and the bootstrapping server. */
   readonly clusterResourceGroup: string;
-  /** Server that makes the start-up script in mode `bootstrappingclient`. */
+  /** Server that generates the start-up script in mode `bootstrappingclient`. */
   readonly nodeBootstrappingServerUrl: string;
-  /** Agent pool of mode Machines that holds AKS machines. */
+  /** Agent pool of mode Machines for AKS machines. */
   readonly aksMachinesPoolName: string;
-  /** AKS machines stay visible while new nodes are VMs. */
+  /** Existing AKS machines stay managed although new nodes are VMs. */
   readonly manageExistingAksMachines: boolean;
-  /** When a batch of AKS machines is sent: milliseconds, and machines. */
+  /** When a batch of AKS machines is sent: milliseconds, and number of machines. */
   readonly machineBatch: { readonly idle: number; readonly max: number; readonly size: number };
-  /** Images come from the shared galleries of AKS and not from its community galleries. */
+  /** Images come from AKS's shared galleries, not from its community galleries. */
   readonly useSig: boolean;
   readonly sigSubscriptionId: string;
   readonly sigAccessTokenServerUrl: string;
@@ -59,7 +59,7 @@ export interface AzureSettings extends ClusterNetworking {
 interface NodeProxy {
   readonly http: string;
   readonly https: string;
-  /** Hosts, domains and ranges that are reached directly. */
+  /** Hosts, domains and ranges reached without the proxy. */
   readonly except: readonly string[];
 }
 
@@ -81,7 +81,7 @@ type Required = Pick<
   | 'vnetSubnetId'
 >;
 
-/** The settings that must be given, and whichever others are. */
+/** The required settings and any of the others. */
 export type AzureSettingsInput = Required & Partial<AzureSettings>;
 
 const DEFAULTS: Omit<AzureSettings, keyof Required> = {

@@ -1,21 +1,21 @@
-/** The images that a class boots, and those that it would boot: after the next maintenance window, or when pinned. */
+/** Images that a class boots now, and those that it would boot after the next maintenance window or when pinned. */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { findCondition } from '../api/conditions.ts';
 import { AksNodeClassConditions } from '../api/conditionTypes.ts';
 import { Annotations } from '../api/labels.ts';
 import { isNewerImage, pinnedVersion, type Images, type NodeImage } from './images.ts';
 
-/** Images that a class does not boot now. */
+/** Images that a class does not boot yet. */
 export interface ImagesPreview {
-  /** They come when the maintenance window opens, or would come if the class were pinned to their version. */
+  /** They apply when the maintenance window opens, or would apply if the class were pinned to their version. */
   readonly when: 'window' | 'pinned';
-  /** The version that the class asks about; it has no images when Azure publishes none. */
+  /** The version requested for preview; without images if Azure does not publish it. */
   readonly version?: string;
   readonly images: readonly NodeImage[];
 }
 
 export interface ClassImages {
-  /** Empty: none of those that the class needs is published. */
+  /** Empty: no image for the class is published. */
   readonly images: readonly NodeImage[];
   readonly previews: readonly ImagesPreview[];
 }
@@ -23,15 +23,15 @@ export interface ClassImages {
 export interface ImagesQuestion {
   readonly nodeClass: AksNodeClass;
   readonly kubernetesVersion: string;
-  /** Whether the class had another version of Kubernetes until now. */
+  /** Whether the class had another Kubernetes version until now. */
   readonly isUpgrade: boolean;
   readonly isWindowOpen: () => boolean;
 }
 
 /**
- * The images that the class is pinned to. Otherwise the newest images for a class that is new or whose Kubernetes
- * version has changed, and for every class while nodes may be maintained. At other times images that are in use stay,
- * and a new kind of image comes in at its newest.
+ * The images to which the class is pinned. Otherwise the newest images for a class that is new or whose Kubernetes
+ * version has changed, and for every class during maintenance. At other times images in use stay, and a new kind of
+ * image uses its newest version.
  */
 export async function classImages(
   catalogue: Images,
@@ -46,7 +46,7 @@ export async function classImages(
     const images = await catalogue.wanted(nodeClass, kubernetesVersion, asked, signal);
     previews.push({ when: 'pinned', version: asked, images });
   }
-  // A pin is an order: it needs no maintenance window, and may lead back.
+  // A pin applies at once, without a maintenance window, and may select an older version.
   if (pin !== undefined || published.length === 0) return { images: published, previews };
   const isReady = findCondition(nodeClass, AksNodeClassConditions.imagesReady)?.status === 'True';
   const newest = forward(nodeClass, published);
@@ -57,7 +57,7 @@ export async function classImages(
   return { images, previews: isBehind ? [{ when: 'window', images: newest }, ...previews] : previews };
 }
 
-/** `published`, but for images that would take the class back. */
+/** `published`, without images that would downgrade the class. */
 function forward(nodeClass: AksNodeClass, published: readonly NodeImage[]): readonly NodeImage[] {
   const used = usedImages(nodeClass);
   return published.map((image) => {
@@ -70,7 +70,7 @@ function usedImages({ status }: AksNodeClass): ReadonlyMap<string, NodeImage> {
   return new Map((status?.images ?? []).map((image) => [baseOf(image.id), image] as const));
 }
 
-/** Each version once. */
+/** Distinct versions. */
 export function versionsOf(images: readonly NodeImage[]): readonly string[] {
   return [...new Set(images.map(({ id }) => versionOf(id)))];
 }

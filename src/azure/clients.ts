@@ -1,6 +1,6 @@
 /**
- * The official Azure clients for compute, network and Resource Graph. Their retries and waits pass through our clock,
- * so that they can be simulated.
+ * The official Azure clients for compute, network and Resource Graph. Their retries and waits use our clock, so that
+ * they can be simulated.
  */
 import { ComputeManagementClient } from '@azure/arm-compute';
 import { NetworkManagementClient } from '@azure/arm-network';
@@ -25,29 +25,29 @@ import { notePace } from './operations.ts';
 
 export interface AzureClientsOptions {
   readonly environment: Pick<AzureEnvironment, 'resourceManager' | 'audience'>;
-  /** A certificate authority to trust besides the system's. */
+  /** Certificate authority trusted in addition to the system's. */
   readonly caPem?: string | undefined;
-  /** What carries requests; the SDK's own client over the network when absent. */
+  /** Sends requests; default: the SDK's own client. */
   readonly httpClient?: HttpClient | undefined;
   readonly credential: TokenCredential;
   readonly subscriptionId: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics?: MetricsRegistry | undefined;
-  /** Adds a second token to requests that name images of another subscription. */
+  /** Adds a second token to requests that refer to images of another subscription. */
   readonly sharedImages?: PipelinePolicy | undefined;
 }
 
 export interface AzureClients {
   readonly compute: ComputeManagementClient;
   readonly network: NetworkManagementClient;
-  /** For what the SDKs do not have. */
+  /** For APIs that the SDKs do not cover. */
   readonly rest: ArmRest;
 }
 
 const USER_AGENT = 'karpenter-aks/nodewright';
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
-/** How Node and the SDK name a connection that failed or broke. */
+/** Node's and the SDK's codes for a failed or broken connection. */
 const CONNECTION_CODES: ReadonlySet<string> = new Set([
   RestError.REQUEST_SEND_ERROR,
   'ECONNRESET',
@@ -58,10 +58,10 @@ const CONNECTION_CODES: ReadonlySet<string> = new Set([
   'ENETUNREACH',
   'EHOSTUNREACH',
 ]);
-/** AKS's code, with status 500, for a batch of machines some of which could not be made. */
+/** AKS's code, with status 500, for a partly failed batch of machines. */
 const BATCH_CARRIED_OUT = '"BatchMachineInternalServerError"';
 const MAX_RETRIES = 3;
-/** Azure says when to try again and refuses earlier attempts; a burst of launches may need many. */
+/** Azure says when to retry and refuses earlier attempts; a burst of launches may need many. */
 const MAX_THROTTLED_RETRIES = 15;
 const FIRST_BACKOFF = 800;
 const MAX_BACKOFF = 60_000;
@@ -70,13 +70,13 @@ export function createAzureClients(options: AzureClientsOptions): AzureClients {
   const { environment, credential, subscriptionId, caPem, httpClient } = options;
   const shared = {
     endpoint: environment.resourceManager,
-    // The network client reads the first, the compute client the second and would ask for public Azure's otherwise.
+    // The network client reads the first, the compute client the second; its default would be the public cloud.
     credentialScopes: scopesOf(options),
     credentials: { scopes: scopesOf(options) },
     ...(httpClient === undefined ? {} : { httpClient }),
     ...(caPem === undefined ? {} : { tlsOptions: { ca: caPem } }),
     userAgentOptions: { userAgentPrefix: USER_AGENT },
-    // The SDK would wait in real time; our own policy waits by the clock.
+    // The SDK would wait in real time; our own policy uses the clock.
     retryOptions: { maxRetries: 0 },
   };
   const policy = clockPolicy(options);
@@ -99,7 +99,7 @@ export function scopesOf({ environment }: Pick<AzureClientsOptions, 'environment
   return [`${environment.audience}/.default`];
 }
 
-/** The SDKs' own pipeline, for requests that no SDK makes. */
+/** The SDKs' own pipeline, for requests that no SDK supports. */
 function pipelineFor(
   options: AzureClientsOptions,
   shared: Parameters<typeof createPipelineFromOptions>[0],
@@ -112,7 +112,7 @@ function pipelineFor(
   return pipeline;
 }
 
-/** Retries what is worth it, keeps to Azure's rate limits, and shows each attempt to the clock. */
+/** Retries transient failures, respects Azure's rate limits, and tracks each attempt with the clock. */
 function clockPolicy({ clock, random, metrics = noMetrics }: AzureClientsOptions): PipelinePolicy {
   const budget = new ArmBudget({ clock, random, metrics });
   const requests = metrics.counter({
@@ -133,7 +133,7 @@ function clockPolicy({ clock, random, metrics = noMetrics }: AzureClientsOptions
           response = await clock.track(next(request));
         } catch (error) {
           failure = error;
-          // Some clients turn an answer into an error before it gets here.
+          // Some clients throw an error for an answer before it gets here.
           if (error instanceof RestError) response = error.response;
         }
         requests.inc({ operation: asked.operation, outcome: String(response?.status ?? 'connection') });
@@ -142,14 +142,14 @@ function clockPolicy({ clock, random, metrics = noMetrics }: AzureClientsOptions
         const retries = response?.status === 429 ? MAX_THROTTLED_RETRIES : MAX_RETRIES;
         if (!retryable || attempt >= retries) {
           notePace(retryAfter(response));
-          // Errors keep their request and may end in a log; the token must not.
+          // Errors contain their request and may be logged, but the token must not be.
           request.headers.delete('authorization');
           request.headers.delete('x-ms-authorization-auxiliary');
           if (response === undefined || failure !== undefined) throw failure;
           return response;
         }
         const patience = retryAfter(response);
-        // The budget waits for rate limits, of all requests that share one.
+        // The budget handles rate-limit waits for all requests that share one.
         if (response?.status === 429 && patience !== undefined) continue;
         const backoff = Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** attempt) * (0.8 + 0.4 * random.next());
         await clock.sleep(patience ?? backoff, signal);
@@ -158,7 +158,7 @@ function clockPolicy({ clock, random, metrics = noMetrics }: AzureClientsOptions
   };
 }
 
-/** Whether the same request may succeed later. A batch of which a part failed was carried out, and must not be again. */
+/** Whether a retry may succeed. A partly failed batch was carried out and must not be repeated. */
 function isPassing({ status, bodyAsText }: PipelineResponse): boolean {
   return RETRYABLE_STATUSES.has(status) && bodyAsText?.includes(BATCH_CARRIED_OUT) !== true;
 }

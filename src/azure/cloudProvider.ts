@@ -1,4 +1,4 @@
-/** The Azure adapter of the cloud port; cloud/cloudProvider.ts has its contract. */
+/** The Azure adapter of the cloud port; see cloud/cloudProvider.ts for the contract. */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { AKS_NODE_CLASS_HASH_VERSION, aksNodeClassHash } from '../api/aksNodeClassHash.ts';
 import { findCondition } from '../api/conditions.ts';
@@ -49,27 +49,27 @@ export interface AzureCloudProviderParts {
   readonly skus: Skus;
   readonly unavailable: UnavailableOfferings;
   readonly quota: Quota;
-  /** Absent where instances cannot draw on reservations. */
+  /** Absent where instances cannot use reservations. */
   readonly reservations?: Reservations | undefined;
   readonly types: InstanceTypes;
   readonly instances: Instances;
   readonly launcher: Launcher;
   readonly tracker: LaunchTracker;
-  /** For the loop that keeps the status of node classes. */
+  /** For the loop that updates the status of node classes. */
   readonly nodeClass: AzureNodeClass;
-  /** For the loop that learns the room of nodes that joined. */
+  /** For the loop that learns the allocatable resources of joined nodes. */
   readonly learned: LearnedAllocatable;
-  /** The loops that keep instance types, prices and quota up to date. */
+  /** For the loops that refresh instance types, prices and quota. */
   readonly refreshes: Refreshes;
-  /** For the loop that tidies up after launches. */
+  /** For the loop that removes leftovers of launches. */
   readonly leftovers: LeftoverInterfaces;
-  /** For the loop that keeps tags and identities of running instances up to date. */
+  /** For the loop that updates tags and identities of running instances. */
   readonly inPlaceUpdates: InPlaceUpdates;
 }
 
 const MINUTE = 60_000;
 const RESUMED_AGE = 60 * MINUTE;
-/** Offerings that one call tries before it leaves the rest to the next one. */
+/** Limit on offerings tried per call; the rest is left to the next call. */
 const MAX_ATTEMPTS = 10;
 
 export class AzureCloudProvider implements CloudProvider {
@@ -80,7 +80,8 @@ export class AzureCloudProvider implements CloudProvider {
     { conditionType: 'Ready', conditionStatus: 'Unknown', toleration: 10 * MINUTE },
     { conditionType: 'kubernetes.azure.com/NodeHealthy', conditionStatus: 'False', toleration: 0 },
     { conditionType: 'PreemptionScheduled', conditionStatus: 'True', toleration: 0, isLeaving: true },
-    // Scheduled Events of the instance, as AKS's problem detector reads them; what freezes or reboots comes back.
+    // Scheduled Events of the instance, as reported by AKS's node problem detector. Freezes and reboots are not listed:
+    // the node comes back.
     {
       conditionType: 'VMEventScheduled',
       conditionStatus: 'True',
@@ -112,7 +113,7 @@ export class AzureCloudProvider implements CloudProvider {
     });
   }
 
-  /** What could not be had lately, for those that show it. */
+  /** Offerings that recently failed, for display. */
   get unavailableOfferings(): ReturnType<UnavailableOfferings['entries']> {
     return this.parts.unavailable.entries();
   }
@@ -132,7 +133,7 @@ export class AzureCloudProvider implements CloudProvider {
     return quota.figures(new Map(planned));
   }
 
-  /** An offering that Azure refuses is avoided from then on, and the next best is tried at once. */
+  /** An offering refused by Azure is avoided from then on, and the next best is tried at once. */
   async create(request: LaunchRequest<AksNodeClass>, signal?: AbortSignal): Promise<Instance> {
     const { claim, nodeClass } = request;
     const { images, kubernetesVersion } = readyStatus(nodeClass);
@@ -184,7 +185,7 @@ export class AzureCloudProvider implements CloudProvider {
     return driftOf({ claim, nodeClass, node }, settings, () => instances.driftActionOf(claim, signal));
   }
 
-  /** The instance that an earlier call made for this claim, if there is one. */
+  /** The instance launched by an earlier call for this claim, if any. */
   private async adopt(
     claim: NodeClaim,
     nodeClass: AksNodeClass,
@@ -199,7 +200,7 @@ export class AzureCloudProvider implements CloudProvider {
       const { name: machine, state } = record;
       throw new LaunchError('CreateInstanceFailed', launchDetail('EarlierAttempt', { machine, state }));
     }
-    // The earlier process may have ended before the instance ran, or before its extensions were on.
+    // The earlier process may have ended before the instance ran, or before its extensions were installed.
     launcher.resume(record, signal);
     const type = types.list(nodeClass).find((candidate) => candidate.name === record.size);
     const offering = type?.offerings.find((candidate) => isOfferingOf(candidate, record, settings.location));
@@ -227,7 +228,7 @@ export class AzureCloudProvider implements CloudProvider {
       throw new LaunchError('CreateInstanceFailed', detail);
     }
     const interpret = (error: unknown): Error => {
-      // What a reservation cannot deliver says nothing about what is sold freely.
+      // A failure of a reservation says nothing about unreserved capacity.
       const marks = offering.reservationId === undefined ? unavailable : new UnavailableOfferings(clock);
       const attempted = { sku, offering, location: settings.location, isAksMachine: createsAksMachines(settings) };
       const known = interpretLaunchFailure(error, attempted, marks);
@@ -236,7 +237,7 @@ export class AzureCloudProvider implements CloudProvider {
       return known;
     };
     const reserved = this.reservationOf(offering);
-    // The quota of a reservation was spent when it was made.
+    // The quota of a reservation was used when it was created.
     const hold = offering.quotaNeed && quota.hold(offering.quotaNeed, choice.claim.metadata.name);
     const unreserve = reserved && reservations?.hold(reserved.id);
     const giveBack = (): void => {
@@ -265,7 +266,7 @@ export class AzureCloudProvider implements CloudProvider {
     return reservationId === undefined ? undefined : this.parts.reservations?.find(reservationId);
   }
 
-  /** Once per process: takes up the launches that an earlier process has left. Only young instances can be unfinished. */
+  /** Once per process: resumes launches of an earlier process. Only young instances can be unfinished. */
   private resumeLaunches(records: readonly InstanceRecord[], signal: AbortSignal | undefined): void {
     if (this.isResumed) return;
     this.isResumed = true;
@@ -292,7 +293,7 @@ export class AzureCloudProvider implements CloudProvider {
     };
   }
 
-  /** What can be said of an instance without its claim and class. */
+  /** Facts about an instance without its claim and class. */
   private describe(record: InstanceRecord): Instance {
     const { settings } = this.parts;
     const { claimName, aksMachine } = record;
@@ -315,7 +316,7 @@ export class AzureCloudProvider implements CloudProvider {
   }
 }
 
-/** What a launch needs of the class's status; throws when the class is not ready for its present spec. */
+/** Fields of the class's status needed for a launch; throws when the class is not ready for its current spec. */
 function readyStatus(nodeClass: AksNodeClass): {
   readonly images: readonly NodeImage[];
   readonly kubernetesVersion: string;

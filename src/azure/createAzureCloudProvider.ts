@@ -1,4 +1,4 @@
-/** Puts the Azure adapter together from the cluster's settings, a credential and the Azure environment. */
+/** Creates the Azure adapter from the cluster's settings, a credential and the Azure environment. */
 import { InvariantError } from '../errors/invariantError.ts';
 import type { TokenCredential } from '@azure/core-auth';
 import type { HttpClient } from '@azure/core-rest-pipeline';
@@ -39,9 +39,9 @@ import { UnavailableOfferings } from './unavailableOfferings.ts';
 
 export interface AzureCloudProviderOptions extends AzureSettingsInput {
   readonly environment: AzureEnvironment;
-  /** A certificate authority to trust besides the system's. */
+  /** Certificate authority trusted in addition to the system's. */
   readonly caPem?: string;
-  /** What carries requests to Azure; the SDK's own client over the network when absent. */
+  /** Sends requests to Azure; default: the SDK's own client. */
   readonly httpClient?: HttpClient;
   readonly credential: TokenCredential;
   readonly kube: Kube;
@@ -54,7 +54,7 @@ export interface AzureCloudProviderOptions extends AzureSettingsInput {
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** Resolves once the sizes of the region are known; fails when Azure cannot be asked. */
+/** Resolves when the region's VM sizes are known; fails when Azure cannot be reached. */
 export async function createAzureCloudProvider(options: AzureCloudProviderOptions): Promise<AzureCloudProvider> {
   const { environment, clock, random, kube, caPem, httpClient, log = silentLog, metrics = noMetrics } = options;
   const sharedImages = sharedImageTokens(options);
@@ -176,7 +176,8 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     leftovers: new LeftoverInterfaces({ machines, log }),
     inPlaceUpdates: new InPlaceUpdates({ settings, machines, pools }),
   });
-  // Nothing can run without sizes. Prices come when they come, and without quota Azure refuses by itself.
+  // Sizes are required for everything. Missing prices have defaults, and without quota figures Azure itself enforces
+  // quotas.
   for (const source of [sources.prices, sources.quota, ...others]) {
     refreshes.refresh(source).catch((error: unknown) => log.error(`cannot fetch ${source.name} yet`, { error }));
   }
@@ -184,7 +185,7 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
   return cloud;
 }
 
-/** Undefined where no VM of ours boots from a shared gallery. */
+/** Undefined when no VM of ours boots from a shared gallery. */
 function sharedImageTokens(options: AzureCloudProviderOptions): SharedImageTokens | undefined {
   const { useSig = false, sigAccessTokenServerUrl: server = '' } = options;
   if (!useSig || server === '') return undefined;
@@ -192,7 +193,7 @@ function sharedImageTokens(options: AzureCloudProviderOptions): SharedImageToken
   return new SharedImageTokens({ ...options, server, scope });
 }
 
-/** What the cluster itself can tell when the options do not. */
+/** Settings that can be discovered from the cluster if the options do not give them. */
 async function discover(
   options: AzureCloudProviderOptions,
   clients: AzureClients,
@@ -204,7 +205,7 @@ async function discover(
     .catch((error: unknown) => log.info('The DNS service is unknown; its usual address is assumed', { error }));
   const address = dns?.spec?.clusterIP;
   const found = address === undefined || address === '' ? {} : { dnsServiceIp: address };
-  // Nodes carry the network's identity as a label, with the overlay only.
+  // Only with the overlay, nodes have the network's identity as a label.
   if ((options.vnetGuid ?? '') !== '' || networkPluginMode !== 'overlay' || subnet === undefined) return found;
   const { resourceGuid } = await clients.network.virtualNetworks.get(subnet.resourceGroup, subnet.virtualNetwork);
   return { ...found, ...(resourceGuid === undefined ? {} : { vnetGuid: resourceGuid }) };

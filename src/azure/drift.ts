@@ -1,6 +1,5 @@
 /**
- * Why a VM no longer matches its node class. What the class's status does not know for its present spec is not held
- * against the VM.
+ * Why a VM no longer matches its node class. Parts of the class's status that are not for its current spec are ignored.
  */
 import { AksNodeClassConditions } from '../api/conditionTypes.ts';
 import type { Node } from '../api/kinds.ts';
@@ -12,7 +11,7 @@ import type { AzureSettings } from './azureSettings.ts';
 import { nodeImageVersionOf } from './aksMachineBody.ts';
 import { isCurrent } from './classSettings.ts';
 
-/** `driftAction` asks AKS what should happen to an AKS machine; undefined when AKS does not say. */
+/** `driftAction` asks AKS for the action required for an AKS machine; undefined when AKS gives none. */
 export async function driftOf(
   { claim, nodeClass, node }: DriftSubject<AksNodeClass>,
   settings: Pick<AzureSettings, 'kubeletIdentityClientId'>,
@@ -33,7 +32,7 @@ export async function driftOf(
 
 const SYNCED: ReadonlySet<string> = new Set(['', 'Synced']);
 
-/** Hashes that were made in different ways, or are missing, cannot be compared. */
+/** Missing hashes, or hashes of different versions, cannot be compared. */
 function hasOtherHash(claim: NodeClaim, nodeClass: AksNodeClass): boolean {
   const mine = claim.metadata.annotations ?? {};
   const theirs = nodeClass.metadata.annotations ?? {};
@@ -51,7 +50,7 @@ function runsOtherVersion(node: Node, nodeClass: AksNodeClass): boolean {
   );
 }
 
-/** What follows the numbers names a build; no new instance would make kubelet and API server agree on it. */
+/** A suffix after the numbers names a build; a new instance would have the same difference to the API server. */
 function releaseOf(version: string): string {
   return version.replace(/^v/, '').replace(/[-+].*$/, '');
 }

@@ -1,6 +1,6 @@
 /**
- * Node images: the newest of the community or shared galleries for a class's image family, FIPS mode, Trusted Launch and
- * Kubernetes version, best first, each with the instance types that it boots.
+ * Node images: the newest of the community or shared galleries for a class's image family, FIPS mode, Trusted Launch
+ * and Kubernetes version, best first, each with the instance types that can boot it.
  */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { Annotations, Labels } from '../api/labels.ts';
@@ -17,14 +17,14 @@ interface ImageDefinition {
   readonly name: string;
   readonly architecture: 'amd64' | 'arm64';
   readonly generation: '1' | '2';
-  /** How the node bootstrapping server names it. */
+  /** Its name at the node bootstrapping server. */
   readonly distro: string;
 }
 
 interface Gallery {
-  /** Public name of the community gallery. */
+  /** Public name of its community gallery. */
   readonly community: string;
-  /** Of the shared gallery. */
+  /** Name of its shared gallery. */
   readonly shared: string;
   readonly resourceGroup: string;
 }
@@ -39,7 +39,7 @@ const AZURE_LINUX: Gallery = {
   shared: 'AKSAzureLinux',
   resourceGroup: 'AKS-AzureLinux',
 };
-/** Releases come every week or so; a maintenance window must not pass while an old answer is believed. */
+/** Releases are about weekly; a cached answer must not outlive a maintenance window. */
 const KEPT_FOR = 60 * 60 * 1000;
 const MAX_KEPT = 64;
 const NODE_IMAGES_API = '2025-10-02-preview';
@@ -86,7 +86,7 @@ const azureLinux = (version: string): Readonly<Record<'normal' | 'trusted', read
   trusted: [gen2(`${version}gen2TL`, `aks-azurelinux-${version.toLowerCase()}-gen2-tl`)],
 });
 
-/** In order of preference. FIPS images are in the shared galleries only. */
+/** In order of preference. FIPS images are only in the shared galleries. */
 const DEFINITIONS: Readonly<Record<ConcreteFamily, Readonly<Record<Kind, readonly ImageDefinition[]>>>> = {
   Ubuntu2004: {
     normal: [],
@@ -125,13 +125,13 @@ const DISTROS: ReadonlyMap<string, string> = new Map(
     .map(({ name, distro }) => [name.toLowerCase(), distro]),
 );
 
-/** How the node bootstrapping server names an image. */
+/** An image's name at the node bootstrapping server. */
 export function distroOf(imageId: string): string {
   const [, definition = ''] = /\/images\/([^/]+)\/versions\//i.exec(imageId) ?? [];
   return DISTROS.get(definition.toLowerCase()) ?? '';
 }
 
-/** Which release a class gets. */
+/** The OS release of a class. */
 export function concreteFamily(nodeClass: AksNodeClass, kubernetesVersion: string): ConcreteFamily {
   const fips = nodeClass.spec?.fipsMode === 'FIPS';
   const trusted = trustedLaunchEnabled(nodeClass);
@@ -142,13 +142,13 @@ export function concreteFamily(nodeClass: AksNodeClass, kubernetesVersion: strin
   return !trusted && atLeastMinor(kubernetesVersion, 34) ? 'Ubuntu2404' : 'Ubuntu2204';
 }
 
-/** Images of Ubuntu 20.04, which are left for FIPS only, have no DNS cache. */
+/** Images of Ubuntu 20.04, still used only for FIPS, have no DNS cache. */
 export function isWithoutDnsCache(nodeClass: AksNodeClass): boolean {
-  // It does not depend on the version of Kubernetes.
+  // Independent of the Kubernetes version.
   return concreteFamily(nodeClass, '') === 'Ubuntu2004';
 }
 
-/** Whether a version is 1.`minor` or later; one that cannot be read is not. */
+/** Whether a version is 1.`minor` or later; false if it cannot be parsed. */
 export function atLeastMinor(version: string, minor: number): boolean {
   const match = /^v?(\d+)\.(\d+)/.exec(version);
   if (match === null) return false;
@@ -183,14 +183,14 @@ export class Images {
     this.options = options;
   }
 
-  /** Whether FIPS images can be had. */
+  /** Whether FIPS images are available. */
   get hasFips(): boolean {
     return this.options.shared !== undefined;
   }
 
   /**
-   * The newest of each definition, or version `pin` of those that have it. A version of Kubernetes that was not asked for
-   * before looks afresh.
+   * The newest image of each definition, or version `pin` of those that have it. A Kubernetes version that is requested
+   * for the first time bypasses the cache.
    */
   async wanted(
     nodeClass: AksNodeClass,
@@ -229,7 +229,7 @@ export class Images {
     return images;
   }
 
-  /** AKS says which versions it supports; a definition without one is left out. */
+  /** AKS lists the supported versions; a definition without one is left out. */
   private async fromShared(
     shared: SharedGalleries,
     gallery: Gallery,
@@ -282,7 +282,7 @@ export class Images {
   }
 }
 
-/** The version that the class names itself, if any. */
+/** The version to which the class is pinned, if any. */
 export function pinnedVersion({ metadata }: AksNodeClass): string | undefined {
   const pin = metadata.annotations?.[Annotations.imageVersion]?.trim() ?? '';
   return pin === '' ? undefined : pin;
@@ -294,7 +294,9 @@ function kindOf(nodeClass: AksNodeClass): Kind {
   return trusted ? 'trusted' : 'normal';
 }
 
-/** Versions compare number by number; one that cannot be read is not newer, and the longer of two equal ones is. */
+/**
+ * Versions are compared number by number; one that cannot be parsed is not newer, and the longer of two equal ones is.
+ */
 export function isNewerImage(version: string, than: string): boolean {
   const [left, right] = [version.split('.').map(Number), than.split('.').map(Number)];
   for (let index = 0; index < Math.min(left.length, right.length); index += 1) {
@@ -319,7 +321,7 @@ export function selectImage(images: readonly NodeImage[], type: InstanceType): N
 function imageOf(galleryId: string, definition: ImageDefinition, version: string): NodeImage {
   return {
     id: `${galleryId}/images/${definition.name}/versions/${version}`,
-    // Shorter keys first: the order in which AKS writes them.
+    // Shorter keys first: AKS's order.
     requirements: [
       { key: Labels.arch, operator: 'In', values: [definition.architecture] },
       { key: Labels.skuHyperVGeneration, operator: 'In', values: [definition.generation] },

@@ -1,6 +1,6 @@
-/** The hash by which it is known whether a running instance has the tags and identities that it should have. */
+/** Hash of the tags and identities that a running instance should have, to detect changes. */
 export interface InPlaceState {
-  /** Resource ids of identities; of VMs only. */
+  /** Resource ids of identities; only for VMs. */
   readonly identities?: readonly string[];
   readonly tags: Readonly<Record<string, string>>;
 }
@@ -16,7 +16,7 @@ export function inPlaceHash({ identities = [], tags }: InPlaceState): string {
   return String(hash);
 }
 
-/** By bytes, not by code units: what took clusters over must agree with what it took them over from. */
+/** Sorted by bytes, not by code units, to match Karpenter's hashes when a cluster is taken over. */
 function sorted<T>(record: Readonly<Record<string, T>>): Record<string, T> {
   const entries = Object.entries(record);
   return Object.fromEntries(
@@ -24,7 +24,7 @@ function sorted<T>(record: Readonly<Record<string, T>>): Record<string, T> {
   );
 }
 
-/** Characters that Go's JSON writes as escapes. */
+/** Characters that Go's JSON encoder escapes. */
 function escaped(json: string): string {
   return json.replace(/[<>&\u2028\u2029]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

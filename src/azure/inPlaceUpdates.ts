@@ -1,4 +1,4 @@
-/** Brings the tags and identities of running instances up to date with their class and with the options. */
+/** Updates the tags and identities of running instances to match their class and the options. */
 import { InvariantError } from '../errors/invariantError.ts';
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
@@ -23,7 +23,7 @@ export class InPlaceUpdates {
     this.options = options;
   }
 
-  /** What the annotation of the claim should say; `isAksMachine` when that is not known from the claim yet. */
+  /** The desired value of the claim's annotation; pass `isAksMachine` if the claim does not tell yet. */
   hashFor(claim: NodeClaim, nodeClass: AksNodeClass, isAksMachine = machineOf(claim) !== undefined): string {
     const { settings } = this.options;
     const tags = tagsOf(claim, nodeClass, settings);
@@ -34,7 +34,7 @@ export class InPlaceUpdates {
     return claim.metadata.annotations?.[Annotations.inPlaceUpdateHash] === this.hashFor(claim, nodeClass);
   }
 
-  /** Resolves when Azure has applied the change. The claim's instance is known and its node is registered. */
+  /** Resolves when Azure has applied the change. Requires a known instance and a registered node. */
   async apply(claim: NodeClaim, nodeClass: AksNodeClass, signal?: AbortSignal): Promise<void> {
     const { settings, machines, pools } = this.options;
     const tags = tagsOf(claim, nodeClass, settings);

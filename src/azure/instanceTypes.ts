@@ -1,6 +1,6 @@
 /**
- * Instance types of a node class, made from SKUs, prices, quota and what is unavailable. Built once per kind of class
- * and kept until something that they are made of changes.
+ * Instance types of a node class, built from SKUs, prices, quota and unavailable offerings. Cached per kind of class
+ * until an input changes.
  */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { instanceTypeOf } from '../catalogue/instanceTypeOf.ts';
@@ -26,12 +26,12 @@ export interface InstanceTypesOptions extends ClusterSettings {
   readonly unavailable: UnavailableOfferings;
   readonly quota: Quota;
   readonly learned: LearnedAllocatable;
-  /** Absent where VMs cannot draw on reservations. */
+  /** Absent where VMs cannot use reservations. */
   readonly reservations?: Reservations | undefined;
   readonly metrics?: MetricsRegistry;
 }
 
-/** Classes differ in few ways; more kinds than this at once are not kept. */
+/** Limit on cached kinds; classes differ in few ways. */
 const MAX_KEPT = 64;
 
 export class InstanceTypes {
@@ -50,7 +50,7 @@ export class InstanceTypes {
     });
   }
 
-  /** Every type that the class can use, the unavailable ones too, in order of name. */
+  /** Every type that the class can use, including unavailable ones, sorted by name. */
   list(nodeClass: AksNodeClass): readonly InstanceType[] {
     const { skus, prices, unavailable, quota, learned, reservations } = this.options;
     const madeFrom = [
@@ -80,8 +80,8 @@ export class InstanceTypes {
   }
 
   /**
-   * A type whose offerings and room did not change stays the same object, so that values derived from it stay valid.
-   * None for a type that no image of the class boots: it could be planned, and never launched.
+   * A type with unchanged offerings and resources stays the same object, so that caches by identity keep working. Types
+   * that no image of the class can boot are left out: they could never be launched.
    */
   private build(
     sku: Sku,
@@ -106,7 +106,7 @@ export class InstanceTypes {
     return [...reservedOfferings(sku, location, prices.onDemand(sku.name), reserved), ...this.offerings.of(sku)];
   }
 
-  /** What nodes of this build really had, when any has joined. */
+  /** The measured resources of nodes of this build, once any has joined. */
   private learnedRoom(sku: Sku, nodeClass: AksNodeClass, image: NodeImage): Resources | undefined {
     const { maxPods, osDiskSizeGB } = this.shapeOf(sku, nodeClass);
     const build = { instanceType: sku.name, imageId: image.id, maxPods, osDiskBytes: osDiskSizeGB * 1e9 };
@@ -126,7 +126,7 @@ function sameRoom(real: Resources, allocatable: Resources): boolean {
   return LEARNED_RESOURCES.every((name) => quantityOf(real, name).compare(quantityOf(allocatable, name)) === 0);
 }
 
-/** One size's offerings always come in the same order. */
+/** The order of a size's offerings is fixed. */
 function sameOfferings(left: readonly Offering[], right: readonly Offering[]): boolean {
   return (
     left.length === right.length &&
@@ -142,7 +142,7 @@ function sameOfferings(left: readonly Offering[], right: readonly Offering[]): b
   );
 }
 
-/** Everything of a class that its instance types depend on. */
+/** All fields of a class that affect its instance types. */
 function classKey({ spec, status }: AksNodeClass): string {
   return JSON.stringify([
     spec?.imageFamily,

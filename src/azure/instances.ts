@@ -1,4 +1,4 @@
-/** The instances of this cluster, VMs of ours and AKS machines alike: found, listed and removed. */
+/** The instances of this cluster, both VMs of ours and AKS machines: find, list and remove. */
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Annotations, ManagedTags } from '../api/labels.ts';
@@ -19,7 +19,7 @@ export interface InstancesOptions {
   readonly aksMachineLauncher: Launcher | undefined;
 }
 
-/** AKS names the pool on the VMs behind its machines. */
+/** Tag with the pool name on the VMs of AKS machines. */
 const POOL_TAG = 'aks-managed-poolName';
 
 export class Instances {
@@ -39,8 +39,8 @@ export class Instances {
   }
 
   /**
-   * AKS machines are always among them, so that a cluster that has some is taken over without a loss: from AKS where
-   * their pool is known, and else by what Resource Graph says of their VMs.
+   * Always includes AKS machines, so that they are not lost when a cluster is taken over: from AKS if their pool is
+   * known, otherwise from their VMs in Resource Graph.
    */
   async list(signal?: AbortSignal): Promise<readonly InstanceRecord[]> {
     const { machines, pools } = this.options;
@@ -51,7 +51,7 @@ export class Instances {
     return [...ours, ...(await own.list(signal))];
   }
 
-  /** Starts or continues the removal of whatever was made for the claim; `gone` once nothing is left. */
+  /** Starts or continues the removal of everything created for the claim; `gone` once nothing is left. */
   async remove(claim: NodeClaim, signal?: AbortSignal): Promise<'removing' | 'gone'> {
     const { machines, pools, settings } = this.options;
     const machine = parseMachineId(claim.metadata.annotations?.[Annotations.aksMachineResourceId] ?? '');
@@ -67,7 +67,7 @@ export class Instances {
     return typeof outcome === 'string' ? outcome : this.removeBehindAks(outcome, signal);
   }
 
-  /** What a launch of the claim is followed under. */
+  /** Names under which a launch of the claim is tracked. */
   namesOf(claim: NodeClaim): readonly string[] {
     const vmName = vmNameOf(claim.status?.providerID ?? '') ?? vmNameFor(claim.metadata.name);
     if (!createsAksMachines(this.options.settings)) return [vmName];
@@ -81,7 +81,7 @@ export class Instances {
     return record.tags[ManagedTags.machineNodeClaim] === undefined ? virtualMachineLauncher : undefined;
   }
 
-  /** What should happen to the claim's AKS machine according to AKS. */
+  /** AKS's required action for the claim's AKS machine. */
   async driftActionOf(claim: NodeClaim, signal?: AbortSignal): Promise<string | undefined> {
     const machine = parseMachineId(claim.metadata.annotations?.[Annotations.aksMachineResourceId] ?? '');
     if (machine === undefined) return undefined;
@@ -89,7 +89,7 @@ export class Instances {
     return records.find(({ name }) => name === machine.name)?.aksMachine?.driftAction;
   }
 
-  /** Never the VM itself: AKS would make it anew, or keep a machine without one. */
+  /** Never deletes the VM itself: AKS would recreate it, or keep a machine without a VM. */
   private removeBehindAks(
     { name, tags }: InstanceRecord,
     signal: AbortSignal | undefined,

@@ -1,4 +1,4 @@
-/** Turns Azure's launch errors into ours, and notes which offerings to avoid for how long. First match wins. */
+/** Converts Azure's launch errors to ours, and marks offerings to avoid and for how long. First match wins. */
 import { InsufficientCapacityError, LaunchError } from '../cloud/errors.ts';
 import type { Offering } from '../cloud/instanceType.ts';
 import { CAPACITY_TYPES, placementScopeOf, zonesOf } from '../catalogue/offerings.ts';
@@ -16,7 +16,7 @@ export interface FailedAttempt {
   readonly sku: Sku;
   readonly offering: Offering;
   readonly location: string;
-  /** Whether AKS was asked for a machine, not compute for a VM. */
+  /** Whether the request was for an AKS machine and not for a VM. */
   readonly isAksMachine: boolean;
 }
 
@@ -32,13 +32,13 @@ interface Attempt {
 interface Rule {
   readonly code: string;
   readonly text?: RegExp;
-  /** Undefined: the claim is given up instead of tried again. */
+  /** Undefined: the claim is given up, not retried. */
   readonly reason: string | undefined;
   readonly zones?: (attempt: Attempt) => readonly string[];
   readonly capacityTypes?: (attempt: Attempt) => readonly CapacityType[];
   readonly duration?: (attempt: Attempt, message: string) => number;
   readonly allSpot?: true;
-  /** Said by AKS of machines that it is to make. */
+  /** Only sent by AKS about machines. */
   readonly aksOnly?: true;
 }
 
@@ -103,7 +103,7 @@ const RULES: readonly Rule[] = [
     duration: hour,
   },
   { code: 'OperationNotAllowed', text: /exceeding approved Total Regional Cores quota/, reason: undefined },
-  // What AKS says before it asks compute.
+  // AKS's own checks before it asks compute.
   {
     code: 'VMSizeNotSupported',
     aksOnly: true,
@@ -125,12 +125,12 @@ const RULES: readonly Rule[] = [
 
 const UNCLASSIFIED = 'CreateInstanceFailed';
 
-/** Whether an offering was refused and is avoided now: another one may be had at once. */
+/** Whether an offering was refused and is now avoided: another one may be available at once. */
 export function isOfferingFailure(error: unknown): boolean {
   return error instanceof LaunchError && error.cause !== undefined && error.reason !== UNCLASSIFIED;
 }
 
-/** Remembers what the failure teaches, and returns the error to throw. */
+/** Records unavailable offerings, and returns the error to throw. */
 export function interpretLaunchFailure(
   error: unknown,
   attempted: FailedAttempt,
@@ -162,7 +162,7 @@ export function interpretLaunchFailure(
   return new LaunchError(rule.reason, failure.message, { cause: error });
 }
 
-/** An operation that fails after it was accepted leaves its code only in the text of the SDK's error. */
+/** For an operation that fails after it was accepted, the code is only in the text of the SDK's error. */
 const LATE_FAILURE = /long-running operation has (?:failed|been canceled)\.?\s*(\w+)?\.?\s*(.*)$/s;
 
 export function describeFailure(error: unknown): AzureFailure {

@@ -1,6 +1,6 @@
 /**
- * Follows instances from the moment that Azure has accepted them: until they run and their extensions are on. In the
- * background, so that the claim goes on meanwhile. Lost in a crash, it is taken up again from what Azure has.
+ * Tracks instances from acceptance by Azure until they run and have their extensions. In the background, so that the
+ * claim can proceed. After a crash, tracking is resumed from Azure's data.
  */
 import type { Clock } from '../clock/clock.ts';
 import type { Log } from '../kube/log.ts';
@@ -8,15 +8,15 @@ import type { Extension, VirtualMachines } from './virtualMachines.ts';
 
 export interface TrackedLaunch {
   readonly name: string;
-  /** Waits until the instance runs; false when it is gone or going, throws when its creation failed. */
+  /** Waits until the instance runs; false when it is gone or being deleted, throws when its creation failed. */
   readonly finish: (signal: AbortSignal) => Promise<boolean>;
-  /** Begins the removal of an instance whose creation failed. */
+  /** Starts the removal of an instance whose creation failed. */
   readonly remove: () => Promise<void>;
-  /** What is put on once it runs, in order. Those that are there already stay as they are when `isResumed`. */
+  /** Installed in order once the instance runs. With `isResumed`, existing ones are left unchanged. */
   readonly extensions: readonly Extension[];
-  /** An earlier process began it. */
+  /** Started by an earlier process. */
   readonly isResumed: boolean;
-  /** The creation failed and the VM is being removed. Not called when the launch was forgotten. */
+  /** The creation failed and the VM is being removed. Not called after `forget`. */
   readonly onFailure?: (error: unknown) => void;
 }
 
@@ -26,7 +26,7 @@ export interface LaunchTrackerOptions {
   readonly log: Log;
 }
 
-/** VMs that are polled at once; the others are created all the same and wait to be looked at. */
+/** VMs polled concurrently; others are created too and wait to be polled. */
 const CONCURRENCY = 200;
 const EXTENSION_ATTEMPTS = 5;
 const EXTENSION_RETRY = 30_000;
@@ -41,7 +41,7 @@ export class LaunchTracker {
     this.options = options;
   }
 
-  /** Does nothing for a VM that is followed already. `signal` ends the process, not the VM. */
+  /** Does nothing for a VM already tracked. `signal` ends the process, not the VM. */
   follow(launch: TrackedLaunch, signal?: AbortSignal): void {
     if (this.stops.has(launch.name) || signal?.aborted === true) return;
     const stop = new AbortController();
@@ -56,7 +56,7 @@ export class LaunchTracker {
       });
   }
 
-  /** The VM is about to be deleted: whatever becomes of its creation is of no interest any more. */
+  /** Call when the VM is about to be deleted: the result of its creation no longer matters. */
   forget(name: string): void {
     this.stops.get(name)?.abort();
     this.stops.delete(name);
@@ -77,10 +77,10 @@ export class LaunchTracker {
     }
   }
 
-  /** A failure is tried again; it only ends the launch when the VM is no node without the extension. */
+  /** A failure is retried; it fails the launch only if the VM cannot become a node without the extension. */
   private async extend({ name, isResumed }: TrackedLaunch, extension: Extension, signal: AbortSignal): Promise<void> {
     const { machines, clock, log } = this.options;
-    // An earlier process may have come as far as the extension.
+    // An earlier process may have installed the extension.
     if (isResumed && (await machines.hasExtension(name, extension.name, signal))) return;
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -1,4 +1,4 @@
-/** How an instance is made for a claim: as a VM of ours, or as an AKS machine. */
+/** Launches an instance for a claim, as a VM of ours or as an AKS machine. */
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { MachineShape } from '../catalogue/overhead.ts';
 import type { Sku } from '../catalogue/resourceSku.ts';
@@ -6,25 +6,25 @@ import type { NodeImage } from './images.ts';
 import type { InstanceRecord } from './instanceRecord.ts';
 import type { Choice } from './nodeLabels.ts';
 
-/** What is bought, down to the image. */
+/** The purchase in full detail, including the image. */
 export interface LaunchOrder {
   readonly choice: Choice;
   readonly sku: Sku;
   readonly image: NodeImage;
   readonly shape: MachineShape;
-  /** Resource id of the group of capacity reservations that it draws on. */
+  /** Resource id of the capacity reservation group to use. */
   readonly reservationGroup?: string | undefined;
-  /** The launch failed after it was accepted; with Azure's own error. */
+  /** The launch failed after it was accepted; called with Azure's error. */
   readonly onFailure: (error: unknown) => void;
 }
 
 export interface Launcher {
-  /** What an earlier call made for the claim, if anything. */
+  /** The instance launched by an earlier call for the claim, if any. */
   find(claim: NodeClaim, signal?: AbortSignal): Promise<InstanceRecord | undefined>;
-  /** Takes up the launch of an instance that an earlier process has begun. */
+  /** Resumes a launch started by an earlier process. */
   resume(record: InstanceRecord, signal?: AbortSignal): void;
-  /** Resolves as soon as Azure has accepted the instance; throws Azure's own error when it refuses. */
+  /** Resolves when Azure has accepted the instance; throws Azure's error when it refuses. */
   launch(order: LaunchOrder, signal?: AbortSignal): Promise<InstanceRecord>;
-  /** Begins the removal of an instance that has failed. */
+  /** Starts the removal of a failed instance. */
   discard(record: InstanceRecord, signal?: AbortSignal): Promise<void>;
 }

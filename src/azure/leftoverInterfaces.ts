@@ -1,6 +1,6 @@
 /**
- * Removes network interfaces that launches have left behind: Azure holds one for minutes after it has refused its VM,
- * and a crash may come between the two.
+ * Removes network interfaces left by launches: Azure keeps an interface reserved for minutes after refusing its VM, and
+ * a crash may happen in between.
  */
 import type { Log } from '../kube/log.ts';
 import type { VirtualMachines } from './virtualMachines.ts';
@@ -18,7 +18,7 @@ export class LeftoverInterfaces {
     this.parts = parts;
   }
 
-  /** Claims are asked for after Azure, so that whatever Azure lists was made for a claim that is known by then. */
+  /** Claims are read after listing, so that every listed interface's claim is already known. */
   async remove(claimNames: () => Iterable<string>, signal?: AbortSignal): Promise<readonly string[]> {
     const { machines, log } = this.parts;
     const interfaces = await machines.listInterfaces(signal);

@@ -1,4 +1,4 @@
-/** Whether new instances of a class run the DNS cache of AKS. */
+/** Whether new instances of a class run AKS's DNS cache. */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { Kinds } from '../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
@@ -14,11 +14,11 @@ export interface LocalDnsOptions {
   readonly settings: Pick<AzureSettings, 'provisionMode' | 'networkPlugin' | 'networkPolicy'>;
 }
 
-/** The minor version of Kubernetes from which AKS turns on what is merely preferred: none of today. */
+/** The minor version of Kubernetes from which AKS enables `Preferred`: none yet. */
 const PREFERRED_FROM = 99;
 /** AKS's own policy, which lets nodes reach the control plane. */
 const HARMLESS = { namespace: 'kube-system', name: 'konnectivity-agent' };
-/** A DNS cache that the user runs already. */
+/** A DNS cache already installed by the user. */
 const OTHER_CACHE = { namespace: 'kube-system', name: 'node-local-dns' };
 
 const policy = (group: string, version: string, kind: string, plural: string): ResourceKind<KubeObject> => ({
@@ -27,11 +27,11 @@ const policy = (group: string, version: string, kind: string, plural: string): R
   kind,
   plural,
   singular: kind.toLowerCase(),
-  // They are listed all over the cluster.
+  // Listed in all namespaces.
   namespaced: false,
 });
 const KUBERNETES_POLICIES = policy('networking.k8s.io', 'v1', 'NetworkPolicy', 'networkpolicies');
-/** What engines have beside Kubernetes' own policies, by `--network-policy`. */
+/** Policy kinds of network policy engines in addition to Kubernetes' own, by `--network-policy`. */
 const ENGINE_POLICIES: Readonly<Record<string, readonly ResourceKind<KubeObject>[]>> = {
   cilium: [
     policy('cilium.io', 'v2', 'CiliumNetworkPolicy', 'ciliumnetworkpolicies'),
@@ -44,8 +44,8 @@ const ENGINE_POLICIES: Readonly<Record<string, readonly ResourceKind<KubeObject>
 };
 
 /**
- * `Preferred` is turned on where nothing in the cluster can stand in its way, and stays on then. It throws when the
- * cluster cannot be asked.
+ * `Preferred` is enabled when nothing in the cluster conflicts with it, and then stays enabled. Throws when the cluster
+ * cannot be queried.
  */
 export async function localDnsState(
   nodeClass: AksNodeClass,
@@ -55,7 +55,7 @@ export async function localDnsState(
 ): Promise<LocalDnsState> {
   const mode = nodeClass.spec?.localDNS?.mode;
   if (mode === 'Required') return 'Enabled';
-  // Nothing sets the cache up there; what is only preferred is done without.
+  // In this mode nothing configures the cache, so `Preferred` means off.
   if (mode !== 'Preferred' || options.settings.provisionMode === 'aksscriptless') return 'Disabled';
   if (nodeClass.status?.localDNSState === 'Enabled') return 'Enabled';
   const possible =
@@ -67,11 +67,11 @@ export async function localDnsState(
   return possible ? 'Enabled' : 'Disabled';
 }
 
-/** A policy may keep pods from the cache's address; only engines that would enforce it there matter. */
+/** A policy may block pods from the cache's address; only engines that enforce it there matter. */
 async function hasPolicies({ kube, settings }: LocalDnsOptions, signal: AbortSignal | undefined): Promise<boolean> {
   const engine = ENGINE_POLICIES[settings.networkPolicy.toLowerCase()];
   if (engine === undefined) return false;
-  // Two are enough to know of one that is not AKS's.
+  // Two are enough to find one that is not AKS's.
   const { items } = await kube.list(KUBERNETES_POLICIES, { limit: 2, ...(signal && { signal }) });
   if (items.some(({ metadata: { namespace, name } }) => namespace !== HARMLESS.namespace || name !== HARMLESS.name)) {
     return true;

@@ -2,7 +2,7 @@ import type { HttpClient } from '@azure/core-rest-pipeline';
 import type { Clock } from '../clock/clock.ts';
 import type { Log } from '../kube/log.ts';
 
-/** Logs one line for each call to Azure: what was asked, the answer's status and how long it took. No headers or bodies. */
+/** Logs one line per call to Azure: the request, the answer's status and the duration. No headers or bodies. */
 export function loggedHttpClient(inner: HttpClient, log: Log, clock: Clock): HttpClient {
   return {
     async sendRequest(request) {

@@ -1,6 +1,6 @@
 /**
- * Gathers AKS machines that differ only in name, zones and tags, and creates each group with one request. A group is
- * sent when nothing has come for a while, when it has waited long enough, or when it is full: never larger than that.
+ * Groups AKS machines that differ only in name, zones and tags, and creates each group with one request. A group is
+ * sent when no machine has been added for a while, when it has waited long enough, or when it is full.
  */
 import { createHash } from 'node:crypto';
 import { RestError } from '@azure/core-rest-pipeline';
@@ -17,10 +17,10 @@ export interface MachineBatcherOptions {
   /** Milliseconds. */
   readonly idle: number;
   readonly max: number;
-  /** At most this many in one request. */
+  /** Maximum machines per request. */
   readonly size: number;
   readonly clock: Clock;
-  /** Creates all entries from one template; rejects when ARM refuses any of them. */
+  /** Creates all entries from one template; rejects when ARM refuses any. */
   readonly send: (template: unknown, entries: readonly BatchEntry[]) => Promise<void>;
 }
 
@@ -34,7 +34,7 @@ interface Group {
   readonly waiting: Waiting[];
 }
 
-/** What AKS accepts in one request, whatever the options say. */
+/** AKS's limit per request, whatever the options say. */
 const HARD_LIMIT = 50;
 const HEADERS_TOO_LARGE = 431;
 
@@ -86,7 +86,7 @@ export class MachineBatcher {
       outcome = { failures: new Map() };
     } catch (error) {
       if (isTooLarge(error) && waiting.length > 1) {
-        // Names, zones and tags travel in a header, and long tags fill it before the group is full.
+        // Names, zones and tags are sent in a header, which long tags fill before the group is full.
         const half = Math.ceil(waiting.length / 2);
         void this.fire({ template, waiting: waiting.slice(0, half) });
         void this.fire({ template, waiting: waiting.slice(half) });
@@ -102,7 +102,7 @@ export class MachineBatcher {
   }
 }
 
-/** `BatchPutMachine`: headers carry only ASCII, and tags may have any letter, which JSON can write as an escape. */
+/** `BatchPutMachine`: headers are ASCII only; other characters of tags are escaped in JSON. */
 export function batchHeader(entries: readonly BatchEntry[]): string {
   return JSON.stringify({ batchMachines: entries }).replace(
     /[\u007f-\uffff]/g,
@@ -114,7 +114,7 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof RestError && error.statusCode === HEADERS_TOO_LARGE;
 }
 
-/** What the machines of a group have in common. A zone matters to ultra disks, so it stays with them. */
+/** The common part of a group's machines. Ultra disks depend on the zone, so it stays in the template for them. */
 function sharedTemplate({ properties, zones }: AksMachineBody): { readonly template: unknown; readonly key: string } {
   const { tags: _tags, ...rest } = properties;
   const ultra = (properties['hardware'] as { readonly ultraSsdEnabled?: boolean }).ultraSsdEnabled === true;
@@ -122,7 +122,7 @@ function sharedTemplate({ properties, zones }: AksMachineBody): { readonly templ
   return { template, key: createHash('sha256').update(sortedJson(template)).digest('hex').slice(0, 16) };
 }
 
-/** Labels of two claims may be alike and in another order. */
+/** Labels of two claims may be equal but in another order. */
 function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => {
     if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
@@ -131,7 +131,7 @@ function sortedJson(value: unknown): string {
 }
 
 interface BatchOutcome {
-  /** The request as a whole failed. */
+  /** The whole request failed. */
   readonly all?: unknown;
   readonly failures: ReadonlyMap<string, Error>;
 }
@@ -142,7 +142,7 @@ interface Detail {
   readonly target?: string;
 }
 
-/** Machines that the error does not name were created; an error that cannot be read counts for all of them. */
+/** Machines not named by the error were created; an error that cannot be parsed applies to all. */
 function outcomeOf(error: unknown, entries: readonly BatchEntry[]): BatchOutcome {
   const details = detailsOf(error);
   if (details === undefined) return { all: error, failures: new Map() };

@@ -1,4 +1,4 @@
-/** A launcher whose launches are counted, under the names that dashboards of Karpenter on Azure know. */
+/** Wraps a launcher and counts launches, under the metric names of Karpenter on Azure. */
 import { Labels } from '../api/labels.ts';
 import type { MetricsRegistry } from '../kube/metrics.ts';
 import { describeFailure } from './launchErrors.ts';

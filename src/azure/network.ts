@@ -1,7 +1,4 @@
-/**
- * The network around a node: the body of its interface, and what the names of subnets, load balancers and security
- * groups mean.
- */
+/** Network of a node: the body of its interface, and the subnets, load balancers and security groups it refers to. */
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { NetworkInterface, NetworkManagementClient } from '@azure/arm-network';
 import type { Clock } from '../clock/clock.ts';
@@ -18,7 +15,7 @@ const SUBNET_ID =
   /^\/subscriptions\/([^/]+)\/resourceGroups\/([^/]+)\/providers\/Microsoft\.Network\/virtualNetworks\/([^/]+)\/subnets\/([^/]+)$/i;
 const SECURITY_GROUP = /^aks-agentpool-(\d{8})-nsg$/i;
 const BALANCERS: ReadonlySet<string> = new Set(['kubernetes', 'kubernetes-internal']);
-/** Pools for IPv6, which nodes do not join. */
+/** IPv6 pools, which nodes do not join. */
 const SKIPPED_POOLS: ReadonlySet<string> = new Set(['aksoutboundbackendpool-ipv6', 'kubernetes-ipv6']);
 const POOLS_KEPT_FOR = 2 * 60 * 60 * 1000;
 
@@ -29,7 +26,7 @@ export function parseSubnetId(id: string): SubnetId | undefined {
   return { subscriptionId, resourceGroup, virtualNetwork, subnet };
 }
 
-/** Whether AKS made the network itself; then its subnet carries the security group already. */
+/** Whether AKS created the network; then the security group is already on its subnet. */
 export function isManagedNetwork(id: SubnetId, nodeResourceGroup: string): boolean {
   return (
     /^aks-vnet-\d{8}$/i.test(id.virtualNetwork) &&
@@ -41,7 +38,7 @@ export function isManagedNetwork(id: SubnetId, nodeResourceGroup: string): boole
 export interface SecurityGroup {
   readonly id: string;
   readonly name: string;
-  /** Eight digits that end the names of the cluster's resources. */
+  /** Eight digits at the end of the names of the cluster's resources. */
   readonly clusterId: string;
 }
 
@@ -58,7 +55,7 @@ export class ClusterNetwork {
     this.clock = clock;
   }
 
-  /** The one security group of the cluster. It never changes, so it is asked for once. */
+  /** The cluster's security group. It never changes, so it is read once. */
   async securityGroup(signal?: AbortSignal): Promise<SecurityGroup> {
     if (this.group !== undefined) return this.group;
     const found: SecurityGroup[] = [];
@@ -74,14 +71,14 @@ export class ClusterNetwork {
     return only;
   }
 
-  /** The backend pools that nodes join, so that services reach them. */
+  /** The backend pools that nodes join to receive traffic of services. */
   async backendPools(signal?: AbortSignal): Promise<readonly string[]> {
     if (this.pools !== undefined && this.pools.until > this.clock.now()) return this.pools.ids;
     const ids: string[] = [];
     for await (const balancer of this.client.loadBalancers.list(this.nodeResourceGroup, abort(signal))) {
       if (!BALANCERS.has(balancer.name?.toLowerCase() ?? '')) continue;
       for (const pool of balancer.backendAddressPools ?? []) {
-        // Pools that list addresses are filled by address, not by interface.
+        // Pools that list addresses are managed by address, not by interface.
         const byAddress =
           pool.loadBalancerBackendAddresses?.some((address) => address.ipAddress !== undefined) ?? false;
         if (pool.id === undefined || byAddress || SKIPPED_POOLS.has(pool.name?.toLowerCase() ?? '')) continue;
@@ -92,7 +89,7 @@ export class ClusterNetwork {
     return ids;
   }
 
-  /** The pools may be newer than what is remembered. */
+  /** Drops the cache: the pools may have changed. */
   forgetBackendPools(): void {
     this.pools = undefined;
   }
@@ -114,7 +111,7 @@ export function networkInterfaceOf(wish: InterfaceWish): NetworkInterface {
   const subnet = { id: wish.subnetId };
   const base = { privateIPAllocationMethod: 'Dynamic', subnet };
   const { networkPlugin, networkPluginMode } = wish.networking;
-  // Without an overlay every pod has an address of the subnet, and the interface holds them all.
+  // Without an overlay every pod has an address of the subnet, and all are on the interface.
   const podAddresses = networkPlugin === 'azure' && networkPluginMode !== 'overlay' ? wish.maxPods - 1 : 0;
   return {
     location: wish.location,

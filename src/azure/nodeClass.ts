@@ -1,6 +1,6 @@
 /**
- * The status that a node class should have (Kubernetes version, images, subnet, validation, local DNS and what they
- * add up to), and when to look again.
+ * Computes the status of a node class (Kubernetes version, images, subnet, validation, local DNS and readiness), and
+ * when to check again.
  */
 import type { AksNodeClass, AksNodeClassStatus } from '../api/kinds/aksNodeClass.ts';
 import { AKS_NODE_CLASS_CONDITIONS, ConditionSet, findCondition } from '../api/conditions.ts';
@@ -24,17 +24,17 @@ import { unsupportedField } from './unsupportedField.ts';
 export interface NodeClassResult {
   readonly status: AksNodeClassStatus;
   readonly previews: readonly ImagesPreview[];
-  /** Milliseconds after which to ask again. */
+  /** Milliseconds until the next check. */
   readonly requeueAfter: number;
-  /** What went wrong on the way; the status is as good as it could be made nevertheless. */
+  /** Errors that occurred; the rest of the status is still valid. */
   readonly errors: readonly unknown[];
 }
 
-/** What the status of a class depends on beside the class, as the cluster has it now. */
+/** State of the cluster on which a class's status depends. */
 export interface ControlPlane {
-  /** Of the API server, without a leading `v`. */
+  /** Version of the API server, without a leading `v`. */
   version(signal?: AbortSignal): Promise<string>;
-  /** What AKS says of the next maintenance window; undefined: nothing. Throws while it is not known. */
+  /** AKS's next maintenance window; undefined: none. Throws while it is unknown. */
   maintenanceWindow(): ConfigMap | undefined;
 }
 
@@ -47,7 +47,7 @@ interface AzureNodeClassOptions {
   readonly addresses: SubnetAddresses;
 }
 
-/** What keeps a condition from holding, in ledger/'s terms. */
+/** What keeps a condition from being true, in ledger/'s terms. */
 type Finding = typeof FOUND | ConditionCause;
 
 const FOUND = { kind: 'found' } as const;
@@ -65,13 +65,13 @@ export class AzureNodeClass {
     this.options = options;
   }
 
-  /** The ConfigMap that `ControlPlane.maintenanceWindow` is about; undefined: this process has no namespace. */
+  /** The ConfigMap behind `ControlPlane.maintenanceWindow`; undefined: this process has no namespace. */
   get windowRef(): { readonly namespace: string; readonly name: string } | undefined {
     const { systemNamespace: namespace } = this.options.settings;
     return namespace === '' ? undefined : { namespace, name: MAINTENANCE_WINDOW };
   }
 
-  /** What is kept of a class that is gone, or whose subnet is. */
+  /** Drops data about a deleted class or a class without its subnet. */
   forget(name: string): void {
     this.options.addresses.forget(name);
   }
@@ -166,7 +166,7 @@ export class AzureNodeClass {
     }
   }
 
-  /** The set is one for all classes, and changes rarely: it is not read for each of them. */
+  /** The disk encryption set is the same for all classes and rarely changes: it is not read for each class. */
   private async encryptionFinding(signal: AbortSignal | undefined): Promise<Finding> {
     const { clock } = this.options;
     if (this.encryption !== undefined && clock.now() < this.encryption.until) return this.encryption.finding;
@@ -228,7 +228,7 @@ export class AzureNodeClass {
     }
   }
 
-  /** A part without a finding keeps what was found before, for the generation it was found for. */
+  /** A condition without a new finding keeps its earlier state and generation. */
   private conditions(
     nodeClass: AksNodeClass,
     findings: ReadonlyMap<string, Finding>,
@@ -251,7 +251,7 @@ export class AzureNodeClass {
 const isFailed = (finding: Finding | undefined): finding is ConditionCause =>
   finding !== undefined && finding.kind !== 'found';
 
-/** Versions only go up: a control plane that is rolled back does not take its nodes along. */
+/** Versions only increase: when a control plane is rolled back, its nodes are not. */
 function newerVersion(stored: string | undefined, served: string | undefined): string | undefined {
   if (stored === undefined || stored === '' || served === undefined) return served ?? (stored || undefined);
   const parse = (version: string): readonly number[] => (version.match(/\d+/g) ?? []).slice(0, 3).map(Number);
@@ -263,7 +263,7 @@ function newerVersion(stored: string | undefined, served: string | undefined): s
   return stored;
 }
 
-/** Since when the class boots its images, and what came before: it stays until they change again. */
+/** Since when the class boots its images, and the previous ones: unchanged until they change again. */
 function imagesMessage(nodeClass: AksNodeClass, images: readonly NodeImage[], now: number): string {
   const before = nodeClass.status?.images ?? [];
   const ids = (list: readonly NodeImage[]): string => list.map(({ id }) => id).join();

@@ -1,4 +1,4 @@
-/** The labels of a node: those that its kubelet registers with, and those that the NodeClaim carries until then. */
+/** Labels of a node: those that its kubelet registers, and those on the NodeClaim until then. */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Labels, WELL_KNOWN_LABELS } from '../api/labels.ts';
@@ -19,7 +19,7 @@ export interface Choice {
 
 type LabelMap = Readonly<Record<string, string>>;
 
-/** Keys below kubernetes.io and k8s.io that a kubelet may set on itself. */
+/** Keys in kubernetes.io and k8s.io that a kubelet may set on its own Node. */
 const KUBELET_LABELS: ReadonlySet<string> = new Set([
   Labels.hostname,
   Labels.zone,
@@ -33,18 +33,18 @@ const KUBELET_LABELS: ReadonlySet<string> = new Set([
   'beta.kubernetes.io/os',
   'beta.kubernetes.io/arch',
 ]);
-/** Labels of AKS from before it had a domain. */
+/** AKS labels from before its label domain. */
 const LEGACY_LABELS: ReadonlySet<string> = new Set(['agentpool', 'storageprofile', 'storagetier', 'accelerator']);
 const KUBELET_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
 const CLUSTER_DOMAINS = ['kubernetes.io', 'k8s.io'];
 
-/** For `--node-labels`: later sources win, and what kubelets may not set is left out. */
+/** For `--node-labels`: later sources win, and labels that kubelets may not set are left out. */
 export function kubeletLabels(choice: Choice, settings: AzureSettings): LabelMap {
   const labels = { ...baseLabels(choice, settings), ...wantedLabels(choice), ...offeringLabels(choice) };
   return filterKeys(labels, kubeletMaySet);
 }
 
-/** What the claim and the size say; later sources win. */
+/** Labels from the claim and the size; later sources win. */
 function wantedLabels({ claim, type }: Choice): LabelMap {
   return {
     ...claim.metadata.labels,
@@ -57,7 +57,7 @@ export function isSystemNode(choice: Choice): boolean {
   return wantedLabels(choice)[Labels.aksMode] === 'system';
 }
 
-/** For an AKS machine: AKS adds its own labels, and refuses to be told them. */
+/** For an AKS machine: AKS adds its own labels, and rejects them in requests. */
 export function machineLabels(choice: Choice): LabelMap {
   return filterKeys(
     { ...wantedLabels(choice), ...offeringLabels(choice) },
@@ -69,7 +69,7 @@ export function machineLabels(choice: Choice): LabelMap {
   );
 }
 
-/** For the NodeClaim: what is certain about the node before it has joined. */
+/** For the NodeClaim: labels that are certain before the node joins. */
 export function claimLabels(choice: Choice): LabelMap {
   const wanted = singleValues(Requirements.fromItems(choice.claim.spec.requirements));
   return {
@@ -85,7 +85,7 @@ export function streamsArtifacts({ spec }: AksNodeClass, { requirements }: Insta
   return spec?.artifactStreaming?.enabled === true && !requirements.get(Labels.arch).has('arm64');
 }
 
-/** Ultra disks only for claims that ask for them and allow nothing else. */
+/** Ultra disks only for claims that require them. */
 export function wantsUltraSsd(claim: NodeClaim): boolean {
   const requirements = Requirements.fromItems(claim.spec.requirements);
   if (!requirements.has(Labels.skuUltraSsd)) return false;
@@ -120,7 +120,7 @@ function baseLabels({ nodeClass, kubernetesVersion, type }: Choice, settings: Az
   };
 }
 
-/** Without the zone, which the cloud's node controller writes. */
+/** Without the zone, which the cloud's node controller sets. */
 function offeringLabels({ claim, offering }: Choice): LabelMap {
   const single = filterKeys(singleValues(offering.requirements), (key) => key !== Labels.zone);
   return { ...single, [Labels.skuUltraSsd]: String(wantsUltraSsd(claim)) };

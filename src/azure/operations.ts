@@ -1,9 +1,9 @@
-/** Long-running operations of ARM: begun, then polled by our clock at the pace that Azure asks for. */
+/** ARM's long-running operations: started, then polled with our clock at Azure's requested pace. */
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../clock/clock.ts';
 
-/** The two generations of pollers that the SDKs return, as far as they agree. */
+/** The common interface of the SDKs' two generations of pollers. */
 interface Poller {
   poll(options?: { abortSignal?: AbortSignal }): Promise<unknown>;
   readonly isDone: boolean | (() => boolean);
@@ -11,26 +11,26 @@ interface Poller {
 
 type PollerOf<T> = Poller & ({ readonly result: T | undefined } | { getResult(): T | undefined });
 
-/** An operation that ARM has accepted. The poller is kept in an object because awaiting it would poll in real time. */
+/** An operation accepted by ARM. The poller is wrapped in an object, because awaiting it would poll in real time. */
 export interface Operation<T> {
   readonly poller: PollerOf<T>;
   readonly pace: Pace;
 }
 
-/** How long Azure asked us to wait, in its last answer. */
+/** The wait requested in Azure's last answer. */
 interface Pace {
   retryAfter?: number | undefined;
 }
 
 const POLL_INTERVAL = 3_000;
 const MIN_POLL_INTERVAL = 1_000;
-/** An operation that is not over by then is given up; the next reconcile finds what it left. */
+/** Timeout of an operation; the next reconcile handles what it left. */
 const OPERATION_TIMEOUT = 30 * 60 * 1000;
 
-/** The pollers keep Retry-After to themselves; the pipeline, which sees every answer, notes it for the operation at work. */
+/** Pollers do not expose Retry-After; the pipeline, which sees every answer, records it for the current operation. */
 const paces = new AsyncLocalStorage<Pace>();
 
-/** For the pipeline: `milliseconds` is undefined when the answer says nothing. */
+/** For the pipeline: `milliseconds` is undefined when the answer has no header. */
 export function notePace(milliseconds: number | undefined): void {
   const pace = paces.getStore();
   if (pace !== undefined) pace.retryAfter = milliseconds;
@@ -46,8 +46,8 @@ export async function beginOperation<T>(
 }
 
 /**
- * Polls until the operation on `resource` is over and returns what it brought; one that failed throws. With `made`, also
- * ends as soon as that finds the resource ready: some operations are told to be over long after.
+ * Polls until the operation on `resource` is complete and returns its result; throws if it failed. With `made`, also
+ * ends as soon as that finds the resource ready: some operations are reported complete long after.
  */
 export async function finishOperation<T>(
   clock: Clock,

@@ -1,4 +1,4 @@
-/** Requests to servers beside ARM, with a bearer token that stays out of errors. */
+/** Requests to servers other than ARM, with a bearer token that stays out of errors. */
 import { createHttpHeaders, createPipelineRequest, type HttpClient } from '@azure/core-rest-pipeline';
 
 export interface PlainRequest {
@@ -19,7 +19,7 @@ export async function getPlain(
     method: 'GET',
     headers: createHttpHeaders({ authorization: `Bearer ${token}`, 'content-type': 'application/json' }),
     ...(body === undefined ? {} : { body }),
-    // Such servers are near, inside the control plane.
+    // Such servers are inside the control plane.
     allowInsecureConnection: true,
     ...(signal === undefined ? {} : { abortSignal: signal }),
   });

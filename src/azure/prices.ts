@@ -1,6 +1,6 @@
 /**
- * Prices of instance types in US dollars per hour, from the public retail price list of a region. The last good list
- * stays when a refresh fails; before the first, and in clouds without a list, the bundled list prices hold.
+ * Prices of instance types in US dollars per hour, from the public retail price list of a region. When a refresh fails,
+ * the last list is kept; before the first one, and in clouds without a list, the bundled list prices are used.
  */
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import {
@@ -12,9 +12,9 @@ import {
 import { listPrices } from '../catalogue/skuCatalogue.ts';
 import type { Clock } from '../clock/clock.ts';
 
-/** Ranks behind every real price, so that a size without one is chosen only when nothing else fits. */
+/** Higher than every real price, so that a size without a price is chosen only when nothing else fits. */
 const MISSING_PRICE = 999;
-/** A region has some 40 pages of 100 items; a server that links without end must not hold us. */
+/** A region has about 40 pages of 100 items; protects against an endless chain of links. */
 const MAX_PAGES = 500;
 
 /** Real milliseconds. */
@@ -29,13 +29,13 @@ interface RetailItem {
 }
 
 export interface PricesOptions {
-  /** Address of the list without its query; undefined in a cloud that has none. */
+  /** URL of the list without its query; undefined in a cloud without one. */
   readonly endpoint: string | undefined;
   readonly location: string;
   readonly clock: Clock;
-  /** A certificate authority to trust besides the system's. */
+  /** Certificate authority trusted in addition to the system's. */
   readonly caPem?: string | undefined;
-  /** What carries requests; the SDK's own client over the network when absent. */
+  /** Sends requests; default: the SDK's own client. */
   readonly httpClient?: HttpClient | undefined;
 }
 
@@ -44,10 +44,10 @@ type PriceTable = ReadonlyMap<string, number>;
 export class Prices {
   private readonly options: PricesOptions;
   private readonly httpClient: HttpClient;
-  /** One object for all requests: connections are kept by it. */
+  /** One object for all requests, because connections are kept per object. */
   private readonly tlsSettings: TlsSettings | undefined;
   private onDemandPrices: PriceTable;
-  /** Without a list a spot price is not known, and assumed to be no lower. */
+  /** Without a list, spot prices are unknown and assumed equal to on-demand prices. */
   private spotPrices: PriceTable;
   private generationNumber = 0;
 
@@ -59,7 +59,7 @@ export class Prices {
     if (options.caPem !== undefined) this.tlsSettings = { ca: options.caPem };
   }
 
-  /** Grows whenever a price may have changed. */
+  /** Increases whenever a price may have changed. */
   get generation(): number {
     return this.generationNumber;
   }
@@ -78,7 +78,7 @@ export class Prices {
     const { onDemand, spot } = readPrices(await this.fetchAll(endpoint, signal));
     if (onDemand.size === 0) throw unusable(`it has no VM sizes for ${location}`);
     this.onDemandPrices = onDemand;
-    // A list without spot prices is more likely broken than true.
+    // A list without spot prices is more likely broken than correct.
     if (spot.size > 0) this.spotPrices = spot;
     this.generationNumber += 1;
   }
@@ -124,7 +124,7 @@ export class Prices {
   }
 }
 
-/** Several meters can name one size; the cheapest that is for VMs counts, so that the order does not matter. */
+/** Several meters can describe one size; the cheapest one for VMs is used, so that the order does not matter. */
 export function readPrices(items: readonly RetailItem[]): {
   readonly onDemand: PriceTable;
   readonly spot: PriceTable;

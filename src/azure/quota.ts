@@ -1,6 +1,6 @@
 /**
- * The subscription's quotas of vCPUs: by VM family, of the region and of spot, with what is being launched counted as
- * used. What is not known is allowed: Azure refuses by itself.
+ * The subscription's vCPU quotas: per VM family, of the region and of spot, with launches in progress counted as used.
+ * Unknown quotas are treated as unlimited: Azure itself enforces them.
  */
 import type { ComputeManagementClient } from '@azure/arm-compute';
 import type { Clock } from '../clock/clock.ts';
@@ -12,14 +12,14 @@ import { noMetrics, type Gauge, type MetricsRegistry } from '../kube/metrics.ts'
 export const QUOTA_INTERVAL = 10 * 60 * 1000;
 /** No size has more vCPUs. */
 const LARGEST_CPUS = 2048;
-/** Older figures say more about the past than about the quota. */
+/** Older figures are ignored. */
 const BELIEVED_FOR = QUOTA_INTERVAL + 5 * 60 * 1000;
 
-/** A launch, from the moment that it is decided on. */
+/** A launch, from the moment it is decided. */
 export interface QuotaHold {
-  /** Azure has accepted the instance: it counts until the figures contain it. */
+  /** Azure has accepted the instance: it counts until the figures include it. */
   accepted(): void;
-  /** Nothing came of it. */
+  /** The launch failed. */
   release(): void;
 }
 
@@ -39,9 +39,9 @@ export interface QuotaOptions {
 export class Quota {
   private readonly options: QuotaOptions;
   private readonly gauge: Gauge;
-  /** As Azure told them. */
+  /** Azure's figures. */
   private listed: ReadonlyMap<string, QuotaFigure> = new Map();
-  /** Launches that the figures do not contain yet, and what they take by quota. */
+  /** Launches not yet included in the figures, and their usage by quota. */
   private readonly held = new Set<Held>();
   private readonly launched = new Map<string, number>();
   private refreshedAt = Number.NEGATIVE_INFINITY;
@@ -56,7 +56,7 @@ export class Quota {
     });
   }
 
-  /** Grows whenever `allows` may answer differently. */
+  /** Increases whenever the result of `allows` may change. */
   get generation(): number {
     this.forgetWhenOld();
     return this.generationNumber;
@@ -68,7 +68,7 @@ export class Quota {
     return left === undefined || sku.cpus <= left;
   }
 
-  /** `planned`: what claims that have not launched are to become, by their names. */
+  /** `planned`: the planned quota use of unlaunched claims, by claim name. */
   figures(planned: ReadonlyMap<string, QuotaNeed>): ReadonlyMap<string, QuotaFigure> {
     this.forgetWhenOld();
     const coming = new Map(this.launched);
@@ -82,7 +82,7 @@ export class Quota {
     );
   }
 
-  /** Counts a launch from now on, so that launches side by side do not all count on the same vCPUs. */
+  /** Counts a launch from now on, so that concurrent launches do not all count on the same vCPUs. */
   hold(need: QuotaNeed, claim: string): QuotaHold {
     const held: Held = { need, claim, acceptedAt: undefined };
     this.held.add(held);
@@ -105,7 +105,7 @@ export class Quota {
     }
     this.refreshedAt = clock.now();
     for (const held of this.held) {
-      // What was accepted while the figures were read may be missing from them.
+      // A launch accepted while the figures were read may be missing from them.
       if (held.acceptedAt !== undefined && held.acceptedAt < began) this.drop(held);
     }
     if (sameFigures(listed, this.listed)) return;
@@ -131,7 +131,7 @@ export class Quota {
       const left = this.left(quota);
       if (left === undefined) continue;
       this.gauge.set({ quota }, left);
-      // Far from the wall no answer changes, and whatever is made of the answers stays valid.
+      // Far from the limit no result changes, so that cached results stay valid.
       if (left - amount < LARGEST_CPUS && isFamilyQuota(quota)) this.generationNumber += 1;
     }
   }

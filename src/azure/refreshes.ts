@@ -1,4 +1,4 @@
-/** Keeps what is known of Azure's offer up to date: each source by its own schedule, whether anything is planned or not. */
+/** Refreshes the data about Azure's offer: each source on its own schedule, whether anything is planned or not. */
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import type { Log } from '../kube/log.ts';
@@ -6,7 +6,7 @@ import type { Controller } from '../kube/runtime/controller.ts';
 
 export interface RefreshedSource {
   readonly name: string;
-  /** Milliseconds from one refresh to the next, and to the next attempt after one that failed. */
+  /** Milliseconds between refreshes, also after a failed one. */
   readonly interval: number;
   readonly retry: number;
   refresh(signal?: AbortSignal): Promise<void>;
@@ -19,7 +19,7 @@ export interface RefreshesOptions {
   readonly log: Log;
 }
 
-/** Processes that started together do not ask together for ever: each comes earlier by up to this share. */
+/** So that processes started together do not stay in step: each wait is shortened by up to this share. */
 const JITTER = 0.1;
 
 export class Refreshes implements Controller {

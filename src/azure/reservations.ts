@@ -1,6 +1,6 @@
 /**
- * Capacity reservations: instances that are paid for and kept free for us, by size and zone, with what is left of each.
- * What was launched since the figures were read is subtracted.
+ * Capacity reservations: paid instances reserved for us, by size and zone, with the remaining number of each. Launches
+ * since the last figures are subtracted.
  */
 import type { ComputeManagementClient } from '@azure/arm-compute';
 import { REGIONAL_ZONE } from '../catalogue/offerings.ts';
@@ -28,7 +28,7 @@ export class Reservations {
   private readonly gauge: Gauge;
   private counted: readonly Counted[] = [];
   private fingerprint = '';
-  /** When each launch since the last figures was begun, by reservation. */
+  /** By reservation: start times of launches since the last figures. */
   private readonly launched = new Map<string, number[]>();
   private readonly exhausted = new Set<string>();
   private generationNumber = 0;
@@ -42,7 +42,7 @@ export class Reservations {
     });
   }
 
-  /** Grows whenever `of` may answer differently. */
+  /** Increases whenever the result of `of` may change. */
   get generation(): number {
     return this.generationNumber;
   }
@@ -61,7 +61,7 @@ export class Reservations {
     return found && { ...found, left: this.leftOf(id) };
   }
 
-  /** Counts a launch from now on; call what it returns when nothing came of it. */
+  /** Counts a launch from now on; call the returned function if it fails. */
   hold(id: string): () => void {
     const begun = this.options.clock.now();
     this.launched.set(id, [...(this.launched.get(id) ?? []), begun]);
@@ -76,7 +76,9 @@ export class Reservations {
     };
   }
 
-  /** Azure could not deliver from the reservation: nothing is left, whatever the figures say, until they are read again. */
+  /**
+   * Azure could not deliver from the reservation: counts as empty, whatever the figures say, until they are read again.
+   */
   exhaust(id: string): void {
     this.exhausted.add(id);
     this.changed();

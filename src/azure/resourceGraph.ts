@@ -2,7 +2,7 @@
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { ArmRest } from './armRest.ts';
 
-/** A resource as ARM stores it, not as the SDK flattens it. */
+/** A resource as stored by ARM, not flattened as by the SDK. */
 export interface GraphRow {
   readonly id?: string;
   readonly name?: string;

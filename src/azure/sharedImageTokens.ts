@@ -1,4 +1,4 @@
-/** Tokens for the subscription of the shared galleries, which a VM that boots from there needs besides its own. */
+/** Tokens for the subscription of the shared galleries, needed in addition for a VM that boots from there. */
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import { createDefaultHttpClient, type HttpClient, type PipelinePolicy } from '@azure/core-rest-pipeline';
 import type { TokenCredential } from '@azure/core-auth';
@@ -6,7 +6,7 @@ import type { Clock } from '../clock/clock.ts';
 import { getPlain } from './plainRequest.ts';
 
 export interface SharedImageTokensOptions {
-  /** Address of the server that hands them out. */
+  /** Address of the server that issues them. */
   readonly server: string;
   readonly scope: string;
   readonly credential: TokenCredential;

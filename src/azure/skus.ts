@@ -1,6 +1,6 @@
 /**
- * The SKUs of this subscription and location that can be nodes of AKS, by name. What was known stays when a refresh
- * fails.
+ * The SKUs of this subscription and location that can be AKS nodes, by name. When a refresh fails, the previous ones
+ * are kept.
  */
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { ComputeManagementClient } from '@azure/arm-compute';
@@ -18,7 +18,7 @@ export class Skus {
     this.location = location;
   }
 
-  /** Grows whenever `all` may answer differently. */
+  /** Increases whenever `all` may change. */
   get generation(): number {
     return this.generationNumber;
   }
@@ -31,7 +31,7 @@ export class Skus {
     return this.known.get(name);
   }
 
-  /** Throws when Azure lists nothing usable; what was known stays known. */
+  /** Throws when Azure lists nothing usable; the previous SKUs are kept. */
   async refresh(signal?: AbortSignal): Promise<void> {
     const found: Sku[] = [];
     const pages = this.compute.resourceSkus.list({

@@ -1,16 +1,16 @@
-/** How many addresses of the subnets that nodes join are in use, and how many are left. For metrics only. */
+/** Used and free addresses of the nodes' subnets. Only for metrics. */
 import type { Subnet } from '@azure/arm-network';
 import type { Gauge, MetricsRegistry } from '../kube/metrics.ts';
 import type { SubnetId } from './network.ts';
 
-/** Azure keeps the first four addresses of a subnet and the last one. */
+/** Azure reserves the first four addresses of a subnet and the last one. */
 const RESERVED = 5;
 const MOST_SUBNETS = 64;
 
 export class SubnetAddresses {
   private readonly used: Gauge;
   private readonly free: Gauge;
-  /** The subnet that each class was last seen with. */
+  /** The last known subnet of each class. */
   private readonly byClass = new Map<string, string>();
 
   constructor(metrics: MetricsRegistry) {
@@ -27,7 +27,7 @@ export class SubnetAddresses {
     });
   }
 
-  /** The subnet of a class, as Azure has it now. */
+  /** Records a class's subnet as read from Azure. */
   saw(nodeClass: string, id: SubnetId, found: Subnet): void {
     const subnet = `${id.virtualNetwork}/${id.subnet}`;
     if (this.byClass.get(nodeClass) !== subnet) this.forget(nodeClass);
@@ -39,7 +39,7 @@ export class SubnetAddresses {
     this.free.set({ subnet }, Math.max(0, addressesOf(found) - RESERVED - used));
   }
 
-  /** The class is gone, or has no subnet that nodes could join. */
+  /** The class is deleted, or has no subnet for nodes. */
   forget(nodeClass: string): void {
     const subnet = this.byClass.get(nodeClass);
     this.byClass.delete(nodeClass);
@@ -49,7 +49,7 @@ export class SubnetAddresses {
   }
 }
 
-/** Of its IPv4 ranges. */
+/** Number of addresses in its IPv4 ranges. */
 function addressesOf({ addressPrefix, addressPrefixes }: Subnet): number {
   const prefixes = addressPrefixes ?? (addressPrefix === undefined ? [] : [addressPrefix]);
   return prefixes

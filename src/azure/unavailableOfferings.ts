@@ -1,18 +1,18 @@
 /**
- * Offerings that Azure could not deliver lately, each until its time is over, and a number that changes with every
- * answer.
+ * Offerings that recently failed in Azure, each with an end time, and a number that changes whenever results may
+ * change.
  */
 import type { Clock } from '../clock/clock.ts';
 import type { CapacityType } from '../catalogue/offerings.ts';
 import type { Sku } from '../catalogue/resourceSku.ts';
 
 interface FamilyBlock {
-  /** Sizes of the family with at least this many vCPUs are out. */
+  /** Sizes of the family with at least this many vCPUs are unavailable. */
   readonly cpus: number;
   readonly until: number;
 }
 
-/** An offering that is out until then: milliseconds since 1970. */
+/** An offering that is unavailable until a time in milliseconds since 1970. */
 interface UnavailableEntry {
   readonly instanceType: string;
   readonly zone: string;
@@ -20,7 +20,7 @@ interface UnavailableEntry {
   readonly until: number;
 }
 
-/** More than every size in every zone of a region; beyond it the entry that ends first goes. */
+/** More than all sizes in all zones of a region; beyond it the entry that ends first is dropped. */
 const MAX_ENTRIES = 20_000;
 const ALL_SPOT = 'spot::';
 
@@ -40,7 +40,7 @@ export class UnavailableOfferings {
     return this.sequenceNumber;
   }
 
-  /** `zone` as in the zone label; `0` for instances in no zone. */
+  /** `zone` as in the zone label; `0` for instances without a zone. */
   isUnavailable(sku: Sku, zone: string, capacityType: CapacityType): boolean {
     this.sweep();
     if (capacityType === 'spot' && this.offerings.has(ALL_SPOT)) return true;
@@ -49,7 +49,7 @@ export class UnavailableOfferings {
     return sku.family !== '' && family !== undefined && sku.cpus >= family.cpus;
   }
 
-  /** What is marked now, by size; of all spot with an empty one. Those that come back first are first. */
+  /** Current marks by size (all spot: an empty size), those that end first come first. */
   entries(): readonly UnavailableEntry[] {
     this.sweep();
     return [...this.offerings]
@@ -60,9 +60,9 @@ export class UnavailableOfferings {
       .sort((left, right) => left.until - right.until);
   }
 
-  /** A size that cannot be had makes its larger siblings unlikely, too. */
+  /** If a size is unavailable, larger sizes of its family probably are too. */
   mark(sku: Sku, zone: string, capacityType: CapacityType, milliseconds: number): void {
-    // A block whose time is over must not lower the new one.
+    // An expired block must not lower the new one.
     this.sweep();
     const until = this.clock.now() + milliseconds;
     this.set(offeringKey(sku.name, zone, capacityType), until);

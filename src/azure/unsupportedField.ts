@@ -1,6 +1,6 @@
 /**
- * What of a class its provision mode cannot honour: the class is refused rather than the field ignored, or nodes made
- * that never join. Where AKS makes the nodes, it judges itself what it is asked for.
+ * Fields of a class that its provision mode does not support: the class is refused, rather than ignoring the field or
+ * creating nodes that never join. Where AKS creates the nodes, AKS itself validates the fields that it gets.
  */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { ConditionCause } from '../ledger/conditionText.ts';

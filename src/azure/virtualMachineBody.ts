@@ -1,4 +1,4 @@
-/** The bodies that are sent to ARM for a VM and its extensions. */
+/** The ARM request bodies for a VM and its extensions. */
 import type { VirtualMachine, VirtualMachineExtension } from '@azure/arm-compute';
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
@@ -33,7 +33,7 @@ export function virtualMachineOf(wish: VirtualMachineBodyInput): VirtualMachine 
   const { nodeIdentities } = settings;
   return {
     location: settings.location,
-    // Empty for an instance in no zone, as upstream sends it.
+    // Empty for an instance without a zone, as in upstream.
     zones: [...armZones(offering.zone)],
     tags: { ...wish.tags },
     ...(nodeIdentities.length === 0
@@ -120,7 +120,7 @@ function securityOf(nodeClass: AksNodeClass): Pick<VirtualMachine, 'securityProf
   };
 }
 
-/** Tells Azure that the VM is a node of AKS. */
+/** Registers the VM with Azure as a node of AKS. */
 export function billingExtensionOf(location: string, tags: Readonly<Record<string, string>>): Extension {
   const body: VirtualMachineExtension = {
     location,
@@ -153,7 +153,7 @@ export function bootstrapExtensionOf(
   return { name: BOOTSTRAP_EXTENSION, body, isRequired: true };
 }
 
-/** Later ones win: tags of the operator, of the class, and those that we rely on. */
+/** Later ones win: tags of the operator, of the class, and those that we need. */
 export function tagsOf(claim: NodeClaim, nodeClass: AksNodeClass, settings: AzureSettings): Record<string, string> {
   const pool = claim.metadata.labels?.[Labels.nodePool];
   const wanted = { ...settings.additionalTags, ...nodeClass.spec?.tags };

@@ -1,4 +1,4 @@
-/** Makes VMs of ours: interface, start-up script, VM, and the extensions that follow. */
+/** Launches VMs of ours: interface, start-up script, VM, and then the extensions. */
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { AzureSettings } from './azureSettings.ts';
 import { nodeTaints, type BootstrapInput } from './bootstrap/bootstrapInput.ts';
@@ -23,7 +23,7 @@ export interface VirtualMachineLauncherOptions {
   readonly clusterNetwork: ClusterNetwork;
   readonly tracker: LaunchTracker;
   readonly tokens: BootstrapTokens;
-  /** Absent: the start-up script is made here. */
+  /** Absent: the start-up script is generated here. */
   readonly bootstrapping?: BootstrappingClient | undefined;
 }
 
@@ -40,7 +40,7 @@ export class VirtualMachineLauncher implements Launcher {
     return this.options.machines.find(vmNameFor(claim.metadata.name), signal);
   }
 
-  /** The command of a bootstrapping server is not known any more: a VM that lacks it does not join, and is replaced. */
+  /** The bootstrapping server's command is no longer known: a VM without it does not join, and is replaced. */
   resume({ name, tags }: InstanceRecord, signal?: AbortSignal): void {
     this.follow(name, this.billing(tags), signal);
   }

@@ -1,4 +1,4 @@
-/** VMs and their network interfaces: created, found again by name, removed, and listed for this cluster. */
+/** VMs and their network interfaces: created, found by name, removed, and listed for this cluster. */
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { VirtualMachine, VirtualMachineExtension } from '@azure/arm-compute';
 import { ManagedTags } from '../api/labels.ts';
@@ -15,7 +15,7 @@ import { networkInterfaceOf, type ClusterNetwork, type InterfaceWish } from './n
 export interface VirtualMachineRequest {
   readonly name: string;
   readonly network: Omit<InterfaceWish, 'name' | 'backendPools'>;
-  /** The body of the VM, given the id of its interface. */
+  /** The body of the VM for a given interface id. */
   readonly machine: (interfaceId: string) => VirtualMachine;
 }
 
@@ -26,16 +26,16 @@ export interface Extension {
   readonly isRequired: boolean;
 }
 
-/** What can be changed on a VM while it runs. */
+/** Changes possible on a running VM. */
 export interface InPlaceChange {
   readonly tags: Readonly<Record<string, string>>;
-  /** Resource ids of identities that the VM must have; others stay. */
+  /** Resource ids of identities that the VM must have; others are kept. */
   readonly identities: readonly string[];
-  /** Names of the extensions that carry the tags, too. */
+  /** Names of the extensions that also have the tags. */
   readonly extensions: readonly string[];
 }
 
-/** A VM that ARM has accepted. */
+/** A VM accepted by ARM. */
 export interface StartedVirtualMachine {
   readonly record: InstanceRecord;
   readonly operation: Operation<unknown>;
@@ -51,7 +51,7 @@ export interface VirtualMachinesOptions {
   readonly log: Log;
 }
 
-/** Why Azure does not delete an interface yet. */
+/** Reasons for which Azure does not delete an interface yet. */
 const HELD: ReadonlySet<string> = new Set(['NicInUse', 'NicReservedForAnotherVm']);
 const UNSETTLED: ReadonlySet<string> = new Set(['Creating', 'Updating']);
 const SETTLE_INTERVAL = 5_000;
@@ -75,8 +75,8 @@ export class VirtualMachines {
   }
 
   /**
-   * Makes the interface and begins the VM; resolves as soon as ARM has accepted it. Called again after a refusal or a
-   * crash it carries on: both names are the same. What a refusal leaves goes with the claim.
+   * Creates the interface and starts creating the VM; resolves when ARM has accepted it. Can be repeated after a
+   * refusal or a crash, because both names are the same. What a refused attempt leaves is removed with the claim.
    */
   async begin(wish: VirtualMachineRequest, signal?: AbortSignal): Promise<StartedVirtualMachine> {
     const { clients, subscriptionId, nodeResourceGroup, clock } = this.options;
@@ -92,7 +92,7 @@ export class VirtualMachines {
     return { record: { ...fromSdk(body), ...begun }, operation };
   }
 
-  /** Waits until the VM runs. False when it is gone or going; throws Azure's error when its creation failed. */
+  /** Waits until the VM runs. False when it is gone or being deleted; throws Azure's error when its creation failed. */
   async finish(name: string, operation: Operation<unknown> | undefined, signal?: AbortSignal): Promise<boolean> {
     if (operation !== undefined) {
       await finishOperation(this.options.clock, operation, `VM ${name}`, signal);
@@ -104,7 +104,7 @@ export class VirtualMachines {
     throw new NodewrightError('AzureInstanceBroken', { instance: name, state: settled.state });
   }
 
-  /** Waits for a VM that an earlier process began. */
+  /** Waits for a VM whose creation an earlier process started. */
   private async settled(name: string, signal?: AbortSignal): Promise<InstanceRecord | undefined> {
     const { clock } = this.options;
     const deadline = clock.now() + SETTLE_TIMEOUT;
@@ -122,9 +122,9 @@ export class VirtualMachines {
   }
 
   /**
-   * Starts or continues the removal of the VM and of its interface; `gone` once neither is left. A VM behind an AKS
-   * machine is AKS's to remove: it is left alone and returned. The
-   * interface normally goes with its VM; one that Azure still holds back does not keep the VM from being gone.
+   * Starts or continues the removal of the VM and its interface; `gone` once neither is left. The VM of an AKS machine
+   * must be removed by AKS: it is left alone and returned. The interface is normally deleted with its VM; one that
+   * Azure still reserves does not keep the VM from counting as gone.
    */
   async remove(name: string, signal?: AbortSignal): Promise<'removing' | 'gone' | InstanceRecord> {
     const { clients, nodeResourceGroup, log } = this.options;
@@ -146,12 +146,12 @@ export class VirtualMachines {
     return 'gone';
   }
 
-  /** Every VM of this cluster, as Resource Graph knows it, those behind AKS machines too. */
+  /** Every VM of this cluster from Resource Graph, including those of AKS machines. */
   async list(signal?: AbortSignal): Promise<readonly InstanceRecord[]> {
     return (await this.query('microsoft.compute/virtualmachines', signal)).map(fromGraph);
   }
 
-  /** The interfaces of this cluster by name; that of a VM has the VM's name. */
+  /** Names of this cluster's interfaces; a VM's interface has the VM's name. */
   async listInterfaces(signal?: AbortSignal): Promise<readonly string[]> {
     const rows = await this.query('microsoft.network/networkinterfaces', signal);
     const ours = rows.filter(({ tags }) => tags?.[ManagedTags.machineNodeClaim] === undefined);
@@ -165,7 +165,7 @@ export class VirtualMachines {
     });
   }
 
-  /** False when Azure still holds the interface, as it does for minutes after a refused launch. */
+  /** False when Azure still reserves the interface, as it does for minutes after a refused launch. */
   async removeInterface(name: string, signal?: AbortSignal): Promise<boolean> {
     const { clients, nodeResourceGroup } = this.options;
     try {
@@ -180,7 +180,7 @@ export class VirtualMachines {
 
   private async query(type: string, signal: AbortSignal | undefined): Promise<readonly GraphRow[]> {
     const { clients, subscriptionId, nodeResourceGroup, clusterName } = this.options;
-    // By the cluster's tag and not by the pool's: claims that stand alone have no pool, and must not leak.
+    // By the cluster's tag, not the pool's: standalone claims have no pool, and their VMs must not leak.
     return queryGraph(
       clients.rest,
       subscriptionId,
@@ -236,7 +236,7 @@ export class VirtualMachines {
     return made.id;
   }
 
-  /** Identities are only added, and tags replaced: on the interface, on the extensions, and on the VM last. */
+  /** Adds identities and replaces tags: on the interface, on the extensions, and on the VM last. */
   async change(name: string, change: InPlaceChange, signal?: AbortSignal): Promise<void> {
     const { clients, nodeResourceGroup, clock } = this.options;
     const { compute, network } = clients;
@@ -262,7 +262,7 @@ export class VirtualMachines {
     await finishOperation(clock, operation, `VM ${name}`, signal);
   }
 
-  /** A VM whose extension has failed does not have it. */
+  /** Missing when the extension failed. */
   private async tagExtension(
     machine: string,
     extension: string,
@@ -299,7 +299,7 @@ export class VirtualMachines {
     }
   }
 
-  /** Idempotent: an extension that is there stays as it is. */
+  /** Idempotent: an existing extension is left unchanged. */
   async ensureExtension(machine: string, { name, body }: Extension, signal: AbortSignal | undefined): Promise<void> {
     const { clients, nodeResourceGroup, clock } = this.options;
     const { virtualMachineExtensions } = clients.compute;
@@ -322,7 +322,7 @@ export class VirtualMachines {
     }
   }
 
-  /** After a failed launch: begins the removal. What goes wrong here is logged, and left to garbage collection. */
+  /** After a failed launch: starts the removal. Failures are logged and left to garbage collection. */
   async removeFailed(name: string): Promise<void> {
     try {
       await this.remove(name);
@@ -354,7 +354,7 @@ function fromSdk(machine: VirtualMachine): InstanceRecord {
   };
 }
 
-/** Rows carry the resource as ARM stores it, not as the SDK flattens it. */
+/** Rows have the resource as stored by ARM, not flattened as by the SDK. */
 function fromGraph(row: GraphRow): InstanceRecord {
   if (row.id === undefined || row.name === undefined)
     throw new NodewrightError('AzureAnswerUnusable', { source: 'Resource Graph', problem: 'a VM has no id or name' });
@@ -382,7 +382,7 @@ function fromGraph(row: GraphRow): InstanceRecord {
   };
 }
 
-/** The tag of AKS machines, or the name: both say it. */
+/** From the tag of AKS machines, or from the name: they agree. */
 function claimOf(name: string, tags: Readonly<Record<string, string>> | null | undefined): string | undefined {
   return tags?.[ManagedTags.machineNodeClaim] ?? claimNameOf(name.toLowerCase());
 }

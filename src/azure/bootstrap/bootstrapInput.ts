@@ -1,4 +1,4 @@
-/** What decides how an instance starts: cluster, class, instance type and claim. */
+/** Inputs for starting an instance: cluster, class, instance type and claim. */
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { Taint } from '../../api/kinds/nodeTemplate.ts';
 import type { AksNodeClassSpec } from '../../api/kinds/aksNodeClass.ts';
@@ -25,7 +25,7 @@ export interface BootstrapInput {
 
 export interface NodeTaints {
   readonly regular: readonly Taint[];
-  /** Lifted once the node is set up; among them the one that keeps pods away until the node is registered. */
+  /** Removed once the node is initialized; includes the one that blocks pods until the node is registered. */
   readonly startup: readonly Taint[];
 }
 
@@ -42,7 +42,7 @@ export function formatTaint({ key, value = '', effect }: Taint): string {
   return value === '' ? `${key}:${effect}` : `${key}=${value}:${effect}`;
 }
 
-/** Whether the start-up code installs a GPU driver: for NVIDIA only, unless the class wants none. */
+/** Whether the start-up code installs a GPU driver: only for NVIDIA, and unless the class disables it. */
 export function installsGpuDriver(shape: MachineShape, spec: AksNodeClassSpec | undefined): boolean {
   return shape.gpuManufacturer === 'nvidia' && shape.gpus > 0 && spec?.gpu?.mode !== 'None';
 }

@@ -1,6 +1,6 @@
 /**
- * The token that new nodes introduce themselves with: the configured one, or, configured as `auto`, the token of the
- * cluster that is valid for longest. Tokens expire and are replaced, so that one is looked for again and again.
+ * The bootstrap token of new nodes: the configured one or, with `auto`, the cluster's token with the longest remaining
+ * validity. Tokens expire and are replaced, so it is looked up repeatedly.
  */
 import { Kinds } from '../../api/kinds.ts';
 import { LaunchError } from '../../cloud/errors.ts';
@@ -18,14 +18,14 @@ export interface BootstrapTokensOptions {
 
 interface FoundToken {
   readonly token: string;
-  /** Milliseconds since the epoch; infinite for one that does not expire. */
+  /** Milliseconds since the epoch; infinite if it does not expire. */
   readonly expires: number;
 }
 
 const NAMESPACE = 'kube-system';
 const TYPE = 'bootstrap.kubernetes.io/token';
 const KEPT_FOR = 5 * 60_000;
-/** A node takes minutes to boot; a token that ends before is of no use to it. */
+/** Booting takes minutes, so a token must be valid at least this long. */
 const NEEDED_FOR = 20 * 60_000;
 
 export class BootstrapTokens {
@@ -36,7 +36,7 @@ export class BootstrapTokens {
     this.options = options;
   }
 
-  /** Throws when the cluster has no token that is valid for long enough. */
+  /** Throws when no token of the cluster is valid long enough. */
   async current(signal?: AbortSignal): Promise<string> {
     const { configured, clock } = this.options;
     if (configured !== DISCOVERED) return configured;

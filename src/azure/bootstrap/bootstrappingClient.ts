@@ -1,4 +1,4 @@
-/** Asks the node bootstrapping server for the start-up script and the command of a node: a GET with a body. */
+/** Gets the start-up script and command of a node from the node bootstrapping server, by a GET with a body. */
 import { createDefaultHttpClient, type HttpClient } from '@azure/core-rest-pipeline';
 import type { TokenCredential } from '@azure/core-auth';
 import type { Clock } from '../../clock/clock.ts';
@@ -8,9 +8,9 @@ import type { AzureSettings } from '../azureSettings.ts';
 import { getPlain } from '../plainRequest.ts';
 
 export interface BootstrapScripts {
-  /** In Base64, with the bootstrap token in it. */
+  /** In Base64, including the bootstrap token. */
   readonly customData: string;
-  /** The command that makes the VM a node, run as an extension. */
+  /** The command that turns the VM into a node, run as an extension. */
   readonly command: string;
 }
 
@@ -27,7 +27,7 @@ export interface BootstrappingClientOptions {
 }
 
 const TIMEOUT = 30_000;
-/** The server does not know the token. */
+/** The server inserts this placeholder because it does not know the token. */
 const TOKEN_PLACEHOLDER = '{{.TokenID}}.{{.TokenSecret}}';
 
 export class BootstrappingClient {

@@ -1,4 +1,4 @@
-/** What the node bootstrapping server is told of a node. Numbers stand for names in its API. */
+/** Request to the node bootstrapping server. Its API uses numbers as enum values. */
 import type { AksNodeClass } from '../../api/kinds/aksNodeClass.ts';
 import { Labels } from '../../api/labels.ts';
 import { capacityOf } from '../../catalogue/overhead.ts';
@@ -60,7 +60,7 @@ export function bootstrappingRequest(input: BootstrappingInput): Json {
       enableFIPS: spec?.fipsMode === 'FIPS',
       artifactStreamingProfile: { enabled: input.artifactStreaming },
       ...(localDns === undefined ? {} : { localDNSProfile: localDns }),
-      // The server tells a missing list from an empty one.
+      // The server distinguishes a missing list from an empty one.
       customKubeletConfig: { allowedUnsafeSysctls: null, ...kubeletConfigOf(spec) },
       mode: labels[Labels.aksMode] === 'system' ? MODES.system : MODES.user,
       ...gpuProfileOf(input),

@@ -6,8 +6,8 @@ const CRI = 'plugins."io.containerd.grpc.v1.cri"';
 const RUNTIME_TYPE = 'io.containerd.runc.v2';
 
 /**
- * `registry` is where AKS's own images come from. With an NVIDIA driver every container gets to see the GPUs:
- * there is no other runtime.
+ * `registry`: source of AKS's own images. With an NVIDIA driver, every container has access to the GPUs: there is no
+ * other runtime.
  */
 export function containerdConfig(registry: string, nvidia: boolean): string {
   const runtimes = `${CRI}.containerd.runtimes`;
@@ -34,6 +34,6 @@ export function pauseImage(registry: string): string {
 }
 
 function rows(table: TomlTable): readonly string[] {
-  // Strings and lists of strings are written alike in TOML and JSON.
+  // Strings and lists of strings have the same syntax in TOML and JSON.
   return Object.entries(table).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
 }

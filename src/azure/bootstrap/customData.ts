@@ -1,7 +1,4 @@
-/**
- * The script that a VM runs at its first start, in Base64, for the provisioning code on AKS images. The same input
- * gives the same bytes.
- */
+/** The script that a VM runs at its first boot, in Base64, for the provisioning code on AKS images. Deterministic. */
 import type { BootstrapInput } from './bootstrapInput.ts';
 import { scriptVariables } from './scriptVariables.ts';
 
@@ -14,7 +11,7 @@ function renderScript(input: BootstrapInput): string {
   return [
     '#!/bin/bash',
     'set -o allexport',
-    // The image's own scripts end with this mark once they are completely written.
+    // The image's own scripts end with this mark when they are completely written.
     'echo EOF >> /opt/azure/manifest.json',
     'mkdir -p /var/log/azure/Microsoft.Azure.Extensions.CustomScript/events',
     'for i in $(seq 1 1200); do grep -Fq EOF /opt/azure/containers/provision.sh && break; sleep 1; done',
@@ -24,7 +21,7 @@ function renderScript(input: BootstrapInput): string {
   ].join('\n');
 }
 
-/** Single quotes keep the shell from reading anything into a value. */
+/** Single quotes disable all shell expansion. */
 function quote(value: string): string {
   return `'${value.replaceAll("'", `'\\''`)}'`;
 }

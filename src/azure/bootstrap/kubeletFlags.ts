@@ -12,7 +12,7 @@ export type KubeletFlags = Readonly<Record<string, string>>;
 
 const CREDENTIAL_PROVIDER = '/var/lib/kubelet/credential-provider';
 const CLOUD_CONFIG = '/etc/kubernetes/azure.json';
-/** The kubelet's own, which the CRD writes into every class that sets anything of the kubelet. In milliseconds. */
+/** The kubelet's default, which the CRD sets in every class with a kubelet setting. In milliseconds. */
 const DEFAULT_CFS_PERIOD = 100;
 const LEAST_CFS_PERIOD = 1;
 const LONGEST_CFS_PERIOD = 1_000;
@@ -97,24 +97,24 @@ function versionFlags({ settings, kubernetesVersion }: BootstrapInput): KubeletF
   };
 }
 
-/** What a kubelet of this version does only when it is told to. */
+/** Features that a kubelet of this version only enables by a feature gate. */
 function featureGates({ spec, kubernetesVersion }: BootstrapInput): readonly string[] {
   const from = (minor: number): boolean => atLeastMinor(kubernetesVersion, minor);
   return [
     ...(from(30) ? [] : ['DisableKubeletCloudCredentialProviders=false']),
-    // Without it the kubelet does not start with another period than its own.
+    // Otherwise the kubelet does not start with another than the default period.
     ...(from(36) || cfsPeriod(spec) === undefined ? [] : ['CustomCPUCFSQuotaPeriod=true']),
   ];
 }
 
-/** In milliseconds; undefined where the class leaves it to the kubelet, not a number where it cannot be read. */
+/** In milliseconds; undefined when the class does not set it, NaN when it cannot be parsed. */
 function cfsPeriod(spec: AksNodeClassSpec | undefined): number | undefined {
   const text = spec?.kubelet?.cpuCFSQuotaPeriod;
   const period = text === undefined ? 0 : (Duration.tryParse(text)?.milliseconds ?? Number.NaN);
   return period === 0 || period === DEFAULT_CFS_PERIOD ? undefined : period;
 }
 
-/** What of the class keeps a kubelet from starting; the CRD allows it. */
+/** Settings of the class, valid by the CRD, with which a kubelet does not start. */
 export function kubeletObjection(spec: AksNodeClassSpec | undefined): ConditionCause | undefined {
   const { imageGCHighThresholdPercent: high = IMAGE_GC_HIGH, imageGCLowThresholdPercent: low = IMAGE_GC_LOW } =
     spec?.kubelet ?? {};

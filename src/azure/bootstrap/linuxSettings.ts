@@ -1,4 +1,4 @@
-/** What a class's `linuxOSConfig` asks of a node: kernel parameters, huge pages and swap. */
+/** Node settings from a class's `linuxOSConfig`: kernel parameters, huge pages and swap. */
 import type { AksNodeClassSpec } from '../../api/kinds/aksNodeClass.ts';
 import { Quantity } from '../../units/quantity.ts';
 
@@ -7,7 +7,7 @@ type Sysctls = NonNullable<LinuxConfig['sysctls']>;
 
 const MEBI = 2 ** 20;
 
-/** AKS's own, which a class may override. */
+/** AKS's defaults, which a class may override. */
 const BASE: Readonly<Record<string, number>> = {
   'net.core.message_burst': 80,
   'net.core.message_cost': 40,
@@ -19,7 +19,7 @@ const BASE: Readonly<Record<string, number>> = {
   'net.ipv4.tcp_retries2': 8,
 };
 
-/** Kernel parameters by the field of the class that sets them. */
+/** Kernel parameters by the field of the class. */
 const PARAMETERS: Readonly<Record<keyof Sysctls, string>> = {
   fsAioMaxNr: 'fs.aio-max-nr',
   fsFileMax: 'fs.file-max',
@@ -78,12 +78,12 @@ export function linuxVariables(config: LinuxConfig | undefined): Readonly<Record
   };
 }
 
-/** To the nearest MiB. */
+/** Rounded to MiB. */
 export function mebibytes(size: string): number {
   return Math.round(Quantity.parse(kubernetesQuantity(size)).value() / MEBI);
 }
 
-/** The CRD takes sizes with `K`, which Kubernetes writes as `k` and does not read otherwise. */
+/** The CRD allows sizes with `K`, which Kubernetes only accepts as `k`. */
 export function kubernetesQuantity(size: string): string {
   return size.replace(/K$/, 'k');
 }

@@ -1,4 +1,4 @@
-/** The variables that the provisioning code on AKS node images reads. */
+/** Variables of the provisioning code on AKS node images. */
 import type { AzureSettings } from '../azureSettings.ts';
 import { atLeastMinor } from '../images.ts';
 import { parseSubnetId } from '../network.ts';
@@ -13,7 +13,7 @@ export type ScriptVariables = Readonly<Record<string, string>>;
 const MIRROR = 'https://acs-mirror.azureedge.net';
 const AZURE_CNI = '1.4.32';
 const CNI_PLUGINS = '1.1.1';
-/** Versions of the credential provider from a minor version of Kubernetes on, newest first. */
+/** Versions of the credential provider by minimum minor version of Kubernetes, newest first. */
 const CREDENTIAL_PROVIDERS: readonly (readonly [minor: number, version: string])[] = [
   [33, '1.33.0'],
   [32, '1.32.5'],
@@ -77,7 +77,7 @@ const FIXED: ScriptVariables = {
   VM_TYPE: 'standard',
 };
 
-/** In order of name. */
+/** Sorted by name. */
 export function scriptVariables(input: BootstrapInput): ScriptVariables {
   const { settings, spec } = input;
   const { registry } = settings.environment;
@@ -119,7 +119,7 @@ function clusterVariables({ settings, kubernetesVersion }: BootstrapInput): Scri
 
 function networkVariables({ settings, subnetId, securityGroup }: BootstrapInput): ScriptVariables {
   const subnet = parseSubnetId(subnetId);
-  // With an overlay or Cilium, pods get their addresses from what runs on the node and not from the image.
+  // With an overlay or Cilium, pod addresses come from an agent on the node, not from a plug-in in the image.
   const hosted = settings.networkPluginMode === 'overlay' || settings.networkDataplane === 'cilium';
   return {
     NETWORK_PLUGIN: settings.networkPlugin === 'none' || hosted ? 'none' : 'azure',
@@ -132,7 +132,7 @@ function networkVariables({ settings, subnetId, securityGroup }: BootstrapInput)
   };
 }
 
-/** The proxy through which the node reaches other networks, and the certificates that it trusts. */
+/** The node's proxy for outgoing traffic, and its additional trusted certificates. */
 function outsideVariables({ nodeProxy, nodeTrustedCas }: AzureSettings): ScriptVariables {
   const { http, https, except } = nodeProxy;
   const certificates = nodeTrustedCas.map((pem, index) => [`CUSTOM_CA_CERT_${index}`, base64(pem)] as const);
@@ -149,7 +149,7 @@ function outsideVariables({ nodeProxy, nodeTrustedCas }: AzureSettings): ScriptV
 
 function downloadVariables({ kubernetesVersion, architecture }: BootstrapInput): ScriptVariables {
   const provider = CREDENTIAL_PROVIDERS.find(([minor]) => atLeastMinor(kubernetesVersion, minor))?.[1];
-  // Images for 1.34 and later carry the binaries.
+  // Images for 1.34 and later include the binaries.
   const baked = atLeastMinor(kubernetesVersion, 34);
   return {
     CNI_PLUGINS_URL: `${MIRROR}/cni-plugins/v${CNI_PLUGINS}/binaries/cni-plugins-linux-${architecture}-v${CNI_PLUGINS}.tgz`,
