@@ -1,4 +1,4 @@
-/** Resources of Azure by their id: read, written and removed, each to the end. */
+/** Reads, writes and deletes Azure resources by id; each call waits until the operation is complete. */
 import { RestError } from '@azure/core-rest-pipeline';
 import type { ArmRest } from '../azure/armRest.ts';
 import { finishOperation } from '../azure/operations.ts';
@@ -13,12 +13,12 @@ export const ApiVersions = {
 } as const;
 
 export interface ArmPort {
-  /** Undefined when it is not there. */
+  /** Undefined when it does not exist. */
   get<T>(id: string, apiVersion: string): Promise<T | undefined>;
   list<T>(path: string, apiVersion: string): Promise<readonly T[]>;
   put(id: string, apiVersion: string, body: object): Promise<void>;
   post<T>(path: string, apiVersion: string): Promise<T>;
-  /** Also when it is not there. */
+  /** Also succeeds when it does not exist. */
   remove(id: string, apiVersion: string): Promise<void>;
 }
 

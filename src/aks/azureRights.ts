@@ -1,4 +1,4 @@
-/** nodewright's identity in Azure: who it is, who may be it, and what it may do, as steps. */
+/** nodewright's identity in Azure as steps: the identity, its federated credentials, and its role assignments. */
 import { createHash } from 'node:crypto';
 import { ApiVersions, type ArmPort } from './armPort.ts';
 import { clusterId, groupId, readCluster, type ClusterName } from './managedCluster.ts';
@@ -13,7 +13,7 @@ export interface RightsOptions {
   readonly cluster: ClusterName;
   readonly location: string;
   readonly nodeResourceGroup: string;
-  /** Scopes beside the node resource group: subnets or groups of virtual networks of your own. */
+  /** Scopes in addition to the node resource group: subnets, or resource groups of custom virtual networks. */
   readonly networkScopes: readonly string[];
   /** The actions of charts/nodewright/azure-role.json. */
   readonly actions: readonly string[];
@@ -28,7 +28,7 @@ interface RoleDefinition {
   readonly properties: { readonly permissions?: readonly { readonly actions?: readonly string[] }[] };
 }
 
-/** Facts about the whole subscription; everything else concerns the nodes' own group. */
+/** Actions on the whole subscription; all others concern the nodes' resource group. */
 const OF_SUBSCRIPTION = /^Microsoft\.(Compute\/(skus|locations)|ResourceGraph)\//;
 
 export function identityId({ subscriptionId, resourceGroup }: ClusterName): string {
@@ -57,7 +57,7 @@ export function rightsSteps(options: RightsOptions): readonly Step[] {
   ];
 }
 
-/** Not taken back: others may have begun to use it. */
+/** Not undone: others may use it by then. */
 function issuerStep({ arm, cluster }: RightsOptions): Step {
   return {
     name: 'workload-identity',
@@ -98,7 +98,7 @@ export function federationId(cluster: ClusterName): string {
   return `${identityId(cluster)}/federatedIdentityCredentials/${cluster.name}`;
 }
 
-/** Whether another cluster of the resource group is that identity, too. */
+/** Whether another cluster of the resource group uses the same identity. */
 export async function isShared(arm: ArmPort, cluster: ClusterName): Promise<boolean> {
   const path = `${identityId(cluster)}/federatedIdentityCredentials`;
   const credentials = await arm.list<{ readonly name: string }>(path, ApiVersions.identity);
@@ -154,7 +154,7 @@ function roleStep({ arm, cluster }: RightsOptions, role: Role): Step {
         },
       });
     },
-    // Stays: other clusters of the subscription may use it.
+    // Kept: other clusters of the subscription may use it.
   };
 }
 
@@ -173,7 +173,7 @@ interface Assignment {
   readonly properties: { readonly principalId?: string; readonly roleDefinitionId?: string; readonly scope?: string };
 }
 
-/** Every assignment that the identity has, wherever it is. */
+/** All role assignments of the identity, in any scope. */
 export async function assignmentsOf(
   arm: ArmPort,
   { subscriptionId }: ClusterName,
@@ -214,7 +214,7 @@ function assignmentStep({ arm, cluster }: RightsOptions, role: string, scope: st
   };
 }
 
-/** The same id for the same words, so that a second try finds the first. */
+/** The same id for the same words, so that a retry finds the earlier resource. */
 function guid(...words: readonly string[]): string {
   const hex = createHash('sha256').update(words.join(' ').toLowerCase()).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), `5${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(

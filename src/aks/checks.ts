@@ -1,4 +1,4 @@
-/** What a cluster must be like before nodewright can run in it. Each check says what is wrong and what to do. */
+/** Requirements on a cluster before nodewright can be installed. Each check reports the problem and a remedy. */
 import { isSettled, SIDE_BY_SIDE_FEATURE, type ManagedCluster } from './managedCluster.ts';
 
 export interface CheckResult {
@@ -10,17 +10,17 @@ export interface CheckResult {
 
 interface Check {
   readonly name: string;
-  /** A warning does not keep it from being installed. */
+  /** A warning does not prevent the installation. */
   readonly level: 'warning' | 'error';
-  /** What is wrong; undefined when nothing is. */
+  /** The problem; undefined when there is none. */
   readonly problem: (cluster: ManagedCluster) => string | undefined;
   readonly remedy: string;
-  /** Where it is another matter for node auto-provisioning by AKS. */
+  /** Different level or remedy for node auto-provisioning by AKS. */
   readonly managed?: { readonly level: 'warning' | 'error'; readonly remedy: string };
 }
 
 export interface CheckOptions {
-  /** Whether the subscription may run the cluster autoscaler beside node auto-provisioning. */
+  /** Whether the subscription allows the cluster autoscaler together with node auto-provisioning. */
   readonly sideBySide: boolean;
 }
 
@@ -154,7 +154,7 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
-/** For a nodewright of your own: AKS must not run one as well. */
+/** For self-hosting: AKS must not run its own node auto-provisioning. */
 const SELF_HOSTED: Check = {
   name: 'node auto-provisioning',
   level: 'error',

@@ -1,4 +1,4 @@
-/** NodePools that are closed on the way out, and opened again on the way in. */
+/** Closes NodePools when nodewright is disabled, and opens them again when it is enabled. */
 import { Kinds } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { isNotFound } from '../kube/errors.ts';
@@ -6,7 +6,7 @@ import type { Kube } from '../kube/kube.ts';
 import type { Step } from './step.ts';
 
 const TAINT = { key: 'karpenter.azure.com/disable', effect: 'NoSchedule' } as const;
-/** What a pool was like before it was closed. */
+/** Annotation with a pool's settings from before it was closed. */
 const BEFORE = 'nodewright.dev/before-disable';
 
 interface Before {
@@ -14,7 +14,7 @@ interface Before {
   readonly replicas?: number;
 }
 
-/** None where the definitions are not installed. */
+/** Empty when the CRDs are not installed. */
 export async function poolsOf(kube: Kube): Promise<readonly NodePool[]> {
   try {
     return (await kube.list(Kinds.NodePool)).items;
@@ -28,7 +28,7 @@ async function write(kube: Kube, { metadata }: NodePool, body: object): Promise<
   await kube.patch(Kinds.NodePool, { name: metadata.name }, { type: 'merge', body });
 }
 
-/** A static pool is closed by its number of nodes: it can have no limit of CPUs. */
+/** A static pool is closed by zero replicas, because it cannot have a cpu limit. */
 const isClosed = ({ spec }: NodePool): boolean =>
   spec.replicas === undefined ? String(spec.limits?.['cpu'] ?? '') === '0' : spec.replicas === 0;
 
@@ -53,7 +53,7 @@ export function limitsStep(kube: Kube): Step {
 const isTainted = ({ spec }: NodePool): boolean =>
   spec.template.spec.taints?.some(({ key }) => key === TAINT.key) ?? false;
 
-/** Nodes drift, and are drained within the budgets of pools and workloads. */
+/** Makes nodes drift, so that they are drained within the budgets of pools and workloads. */
 export function taintStep(kube: Kube): Step {
   return {
     name: 'taint',
@@ -68,7 +68,7 @@ export function taintStep(kube: Kube): Step {
   };
 }
 
-/** Pools that were closed by hand stay closed. */
+/** Pools closed by hand stay closed. */
 export function reopenStep(kube: Kube): Step {
   const closed = async (): Promise<readonly NodePool[]> =>
     (await poolsOf(kube)).filter(({ metadata }) => metadata.annotations?.[BEFORE] !== undefined);

@@ -1,6 +1,6 @@
 /**
- * How nodewright leaves a cluster: pools are closed and drained, then the mode is Manual or the Deployment goes. Nothing
- * is taken back when a step fails: the same command goes on, and enabling opens the pools again.
+ * Removes nodewright from a cluster: closes and drains the pools, then sets the mode to Manual or deletes the
+ * Deployment. Nothing is undone when a step fails: running the command again continues, and enabling reopens the pools.
  */
 import { Kinds } from '../api/kinds.ts';
 import { Labels } from '../api/labels.ts';
@@ -16,16 +16,16 @@ import type { Step } from './step.ts';
 import { ignoreNotFound, isNotFound } from '../kube/errors.ts';
 
 export interface DisableOptions {
-  /** A fixed pool that takes the pods; absent: there is room for them already. */
+  /** A fixed pool for the pods; absent: existing nodes have room for them. */
   readonly fixedPool?: { readonly name: string; readonly count: number; readonly vmSize: string };
-  /** Also drain nodes whose pods drift does not find a place for: they wait until there is room. */
+  /** Also drain nodes for whose pods drift finds no place: these pods wait until there is room. */
   readonly drain: boolean;
   readonly keepIdentity: boolean;
   /** The objects of the chart, by kind and name. */
   readonly objects: readonly Manifest[];
   /** Milliseconds. */
   readonly timeout: number;
-  /** Told how many nodes are left, each time it changes. */
+  /** Called with the remaining nodes whenever they change. */
   readonly onProgress?: (nodes: readonly string[]) => void;
 }
 
@@ -68,7 +68,7 @@ async function nodesOf({ kube }: AksContext): Promise<readonly string[]> {
   return items.map(({ metadata }) => metadata.name);
 }
 
-/** Claims that are deleted drain their nodes; pods wait where nothing has room for them. */
+/** Deleted claims drain their nodes; pods without room elsewhere wait. */
 function drainStep(context: AksContext): Step {
   const open = async () =>
     (await kubeClaims(context)).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -127,7 +127,7 @@ function manualStep({ arm, name }: AksContext): Step {
   };
 }
 
-/** Definitions and pools stay, so that nothing of a user is lost. */
+/** CRDs and pools are kept, so that no user data is lost. */
 function removalStep({ kube }: AksContext, objects: readonly Manifest[]): Step {
   return {
     name: 'nodewright',

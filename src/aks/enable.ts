@@ -1,4 +1,4 @@
-/** How nodewright comes into a cluster: by AKS as node auto-provisioning, or by the user as a Deployment. */
+/** Installs nodewright in a cluster: by AKS as node auto-provisioning, or by the user as a Deployment. */
 import { generateKeyPairSync } from 'node:crypto';
 import { Kinds } from '../api/kinds.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -29,7 +29,7 @@ export interface EnableOptions {
   readonly timeout: number;
 }
 
-/** Turns on what AKS offers: one change of the cluster. */
+/** Enables AKS's own node auto-provisioning: one change of the cluster. */
 export function managedSteps(context: AksContext, defaultNodePools: 'Auto' | 'None'): readonly Step[] {
   const { arm, name } = context;
   const profileOf = async () => (await readCluster(arm, name)).properties.nodeProvisioningProfile;
@@ -83,7 +83,7 @@ interface Network {
   readonly properties?: { readonly subnets?: readonly { readonly id: string; readonly name: string }[] };
 }
 
-/** The subnet of the first pool, or the one that AKS made. */
+/** The first pool's subnet, or the one created by AKS. */
 async function nodeSubnet(arm: ArmPort, name: ClusterName, { properties }: ManagedCluster): Promise<string> {
   const given = properties.agentPoolProfiles?.find(({ vnetSubnetID }) => vnetSubnetID !== undefined)?.vnetSubnetID;
   if (given !== undefined) return given;
@@ -145,13 +145,13 @@ function chartValues({
   };
 }
 
-/** Replicas keep off each other's nodes: a second one needs a second node. */
+/** Replicas have anti-affinity: a second one needs a second node. */
 function replicasFor({ properties }: ManagedCluster): number {
   const nodes = (properties.agentPoolProfiles ?? []).reduce((sum, { count = 0 }) => sum + count, 0);
   return nodes > 1 ? 2 : 1;
 }
 
-/** The one of an earlier installation: another one would replace its pods. */
+/** The key of an earlier installation: a new one would change the Deployment and restart its pods. */
 async function installedSshKey(kube: Kube): Promise<string> {
   const ref = { name: RELEASE.Name, namespace: RELEASE.Namespace };
   const deployment = await ignoreNotFound(kube.get(Kinds.Deployment, ref));
@@ -159,7 +159,7 @@ async function installedSshKey(kube: Kube): Promise<string> {
   return env.find(({ name }) => name === 'SSH_PUBLIC_KEY')?.value ?? unusedSshKey();
 }
 
-/** VMs of Azure must have a key; this one opens nothing, because its other half is thrown away. */
+/** Azure VMs require a key; its private half is discarded, so it gives no access. */
 function unusedSshKey(): string {
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const { n = '', e = '' } = publicKey.export({ format: 'jwk' });

@@ -1,4 +1,4 @@
-/** What is put into the cluster: definitions, nodewright itself, default pools. As steps. */
+/** Installation into the cluster as steps: CRDs, nodewright itself, default pools. */
 import { createHash } from 'node:crypto';
 import { renderCrds } from '../api/crds.ts';
 import { Kinds } from '../api/kinds.ts';
@@ -13,7 +13,7 @@ import type { Manifest } from './renderChart.ts';
 import type { Step } from './step.ts';
 
 export const RELEASE = { Name: 'nodewright', Namespace: 'kube-system' } as const;
-/** On each object: which rendering of the chart it is. */
+/** On each object: identifies the rendering of the chart. */
 const INSTALLED = 'nodewright.dev/installed';
 const APPLY = { fieldManager: 'nodewright-install', force: true } as const;
 
@@ -48,7 +48,7 @@ function refOf({ metadata: { name, namespace } }: KubeObject): ObjectRef {
   return { name, namespace };
 }
 
-/** Labels, annotations and Helm's ownership of definitions that are there stay. They are never taken back. */
+/** Existing CRDs keep their labels, annotations and Helm ownership. They are never removed. */
 export function definitionsStep(kube: Kube): Step {
   const wanted = renderCrds();
   const marks = { 'meta.helm.sh/release-name': 'nodewright-crd', 'meta.helm.sh/release-namespace': RELEASE.Namespace };
@@ -67,7 +67,7 @@ export function definitionsStep(kube: Kube): Step {
         const ref = { name: crd.metadata.name };
         const found = await ignoreNotFound(kube.get(Kinds.CustomResourceDefinition, ref));
         const owner = found?.metadata.annotations?.['meta.helm.sh/release-name'];
-        // Marks of ours are said again: what an owner no longer says is taken off.
+        // Our marks are applied again; a mark of a former owner is removed.
         const isOwned = owner !== undefined && owner !== marks['meta.helm.sh/release-name'];
         const body = {
           ...crd,
@@ -86,8 +86,8 @@ export function definitionsStep(kube: Kube): Step {
 }
 
 /**
- * The objects of the chart, in a form that `helm upgrade --install` takes over. `wasBegun`: whether those that are there
- * come from a run that was interrupted; then a failure takes them back, too.
+ * Installs the chart's objects in a form that `helm upgrade --install` can take over. `wasBegun`: existing objects come
+ * from an interrupted run, so a failure removes them too.
  */
 export function chartStep(
   kube: Kube,
@@ -98,7 +98,7 @@ export function chartStep(
   return {
     name: 'nodewright',
     what: `install nodewright in ${RELEASE.Namespace}`,
-    // All of them: a run may have ended between two.
+    // Check all of them: an earlier run may have stopped in between.
     isDone: async () => {
       const objects = await render();
       const mark = digest(objects);
@@ -157,7 +157,7 @@ function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
 }
 
-/** Pools that are there stay as they are. */
+/** Existing pools are not changed. */
 export function poolsStep(kube: Kube, network: { readonly networkDataplane: string }): Step {
   const made: (() => Promise<unknown>)[] = [];
   const missing = async <T extends KubeObject>(
@@ -180,7 +180,7 @@ export function poolsStep(kube: Kube, network: { readonly networkDataplane: stri
   return {
     name: 'default-pools',
     what: 'create the NodePools default and system-surge and the AKSNodeClass default',
-    // Before the definitions are there, nothing of these kinds is.
+    // Until the CRDs exist, there are no objects of these kinds.
     isDone: async () => (await classes()).length === 0 && (await pools()).length === 0,
     run: async () => {
       await create(Kinds.AKSNodeClass, await classes());

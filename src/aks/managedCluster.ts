@@ -1,4 +1,4 @@
-/** An AKS cluster as ARM shows it, and changes of it. */
+/** Reads and changes an AKS cluster through ARM. */
 import type { Clock } from '../clock/clock.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import { ApiVersions, type ArmPort } from './armPort.ts';
@@ -24,7 +24,7 @@ export interface AgentPool {
   readonly nodeTaints?: readonly string[];
 }
 
-/** What is read of it; everything else of the body is kept as it is. */
+/** The fields read here; the rest of the body is kept unchanged. */
 export interface ManagedCluster {
   readonly id: string;
   readonly location: string;
@@ -61,7 +61,7 @@ export interface ManagedCluster {
   };
 }
 
-/** Lets pools with the cluster autoscaler and node auto-provisioning run side by side. */
+/** Allows pools with the cluster autoscaler together with node auto-provisioning. */
 export const SIDE_BY_SIDE_FEATURE = 'AllowClusterAutoscalerAndNAP';
 
 /** Whether the subscription has registered that feature. */
@@ -85,7 +85,9 @@ export async function readCluster(arm: ArmPort, name: ClusterName): Promise<Mana
   return cluster;
 }
 
-/** Whether no operation is under way. AKS takes changes of a cluster whose last operation failed: they repair it. */
+/**
+ * Whether no operation is in progress. AKS accepts changes of a cluster whose last operation failed: they repair it.
+ */
 export const isSettled = (provisioningState: string): boolean =>
   ['Succeeded', 'Failed', 'Canceled'].includes(provisioningState);
 
@@ -93,14 +95,14 @@ export interface SettleOptions {
   readonly arm: ArmPort;
   readonly clock: Clock;
   readonly name: ClusterName;
-  /** Milliseconds; after them, Azure says what it thinks of another change. */
+  /** Milliseconds; after them, the change is sent anyway and Azure decides. */
   readonly timeout: number;
   readonly onWait: (what: string, state: string) => void;
 }
 
 const LOOK_AGAIN = 2_000;
 
-/** Waits for what another command, or one that was killed, has begun: AKS makes one change of a cluster at a time. */
+/** Waits for an operation of another or a killed command: AKS makes one change of a cluster at a time. */
 export async function settle({ arm, clock, name, timeout, onWait }: SettleOptions): Promise<void> {
   const deadline = clock.now() + timeout;
   let told = '';
@@ -121,7 +123,7 @@ export async function settle({ arm, clock, name, timeout, onWait }: SettleOption
   }
 }
 
-/** AKS takes a cluster as a whole: what is not in the body would be reset. */
+/** AKS replaces the cluster as a whole: anything missing in the body would be reset. */
 export async function changeCluster(
   arm: ArmPort,
   name: ClusterName,
@@ -132,7 +134,7 @@ export async function changeCluster(
   await arm.put(cluster.id, ApiVersions.cluster, { ...cluster, properties });
 }
 
-/** The kubeconfig of the cluster's administrator, or of a user where local accounts are off. */
+/** The cluster administrator's kubeconfig, or a user's if local accounts are disabled. */
 export async function readKubeconfig(arm: ArmPort, name: ClusterName): Promise<string> {
   const answer = await arm.post<{ readonly kubeconfigs?: readonly { readonly value?: string }[] }>(
     `${clusterId(name)}/listClusterUserCredential`,

@@ -1,7 +1,7 @@
 /**
- * Renders a chart whose templates keep to a small part of Helm's language (values, `if`, `if not`, `if eq`, `range`,
- * `quote`, `default`, `toJson`, `required`), so that our own chart can be installed without Helm. An action outside of
- * that part is an error, so that the chart stays as simple as it is.
+ * Renders a chart that uses only a small part of Helm's language (values, `if`, `if not`, `if eq`, `range`, `quote`,
+ * `default`, `toJson`, `required`), so that our own chart can be installed without Helm. Any other action is an error,
+ * which keeps the chart simple.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ function split(source: string): Part[] {
   }
 }
 
-/** Renders up to the `end` that closes the block at `at`; returns where that is. */
+/** Renders up to the `end` of the block at `at`; returns its index. */
 function render(parts: readonly Part[], at: number, scope: Scope, output: string[]): number {
   let next = at;
   while (next < parts.length) {
@@ -85,7 +85,7 @@ function render(parts: readonly Part[], at: number, scope: Scope, output: string
   return next;
 }
 
-/** Where the block that begins at `at` ends. */
+/** End of the block that starts at `at`. */
 function endOf(parts: readonly Part[], at: number): number {
   let depth = 0;
   for (let index = at; index < parts.length; index++) {
@@ -97,7 +97,7 @@ function endOf(parts: readonly Part[], at: number): number {
   throw new InvariantError('an {{ end }} is missing');
 }
 
-/** Undefined when the action is no condition. */
+/** Undefined when the action is not a condition. */
 function conditionOf(action: string, scope: Scope): boolean | undefined {
   const equal = /^if eq (\S+) "([^"]*)"$/.exec(action);
   if (equal) return lookUp(equal[1] ?? '', scope) === equal[2];
@@ -108,7 +108,7 @@ function conditionOf(action: string, scope: Scope): boolean | undefined {
   return isTrue(lookUp(truth[2] ?? '', scope)) !== (truth[1] !== undefined);
 }
 
-/** What Go's templates take for true: everything that is not empty. */
+/** True in Go templates: everything that is not empty. */
 function isTrue(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
   return Boolean(value);

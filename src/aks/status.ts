@@ -1,4 +1,4 @@
-/** How nodewright runs in a cluster, if it does, and how far it has come. */
+/** Whether and how nodewright runs in a cluster, and its progress. */
 import { Kinds } from '../api/kinds.ts';
 import { Labels } from '../api/labels.ts';
 import { ignoreNotFound } from '../kube/errors.ts';
@@ -10,12 +10,12 @@ import { readCluster } from './managedCluster.ts';
 export interface AksStatus {
   readonly cluster: string;
   readonly kubernetesVersion: string;
-  /** `managed`: by AKS. `karpenter`: another Karpenter runs in the cluster. */
+  /** `managed`: run by AKS. `karpenter`: another Karpenter runs in the cluster. */
   readonly mode: 'managed' | 'self-hosted' | 'karpenter' | 'off';
   readonly image?: string;
   readonly isReady: boolean;
   readonly pools: readonly { readonly name: string; readonly nodes: number; readonly isReady: boolean }[];
-  /** Nodes that it has bought. */
+  /** Number of nodes it has bought. */
   readonly nodes: number;
 }
 

@@ -1,21 +1,21 @@
-/** Work on a cluster as a list of steps: looked at first, carried out in order, taken back when one fails. */
+/** Changes of a cluster as a list of steps: each is checked first; they run in order and are undone when one fails. */
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import { messageOf } from '../errors/thrown.ts';
 
 export interface Step {
   readonly name: string;
-  /** What it does, as a plan shows it. */
+  /** Description for a plan. */
   readonly what: string;
-  /** Whether nothing is left to do; a run that was interrupted goes on from there. */
+  /** Whether nothing is left to do; lets an interrupted run continue. */
   isDone(): Promise<boolean>;
   run(): Promise<void>;
-  /** Takes back what `run` has made. Absent: it does no harm and stays. */
+  /** Reverts what `run` has done. Absent: the result is harmless and is kept. */
   undo?(): Promise<void>;
-  /** Whether it was done by a run that was interrupted: then a failure takes it back, too. */
+  /** Whether an interrupted run did it: then a failure undoes it too. */
   wasBegun?(): Promise<boolean>;
 }
 
-/** `done`: was so before. `planned`: a dry run would do it. `left`: could not be taken back. */
+/** `done`: was already so. `planned`: a dry run would do it. `left`: could not be undone. */
 type StepState = 'done' | 'planned' | 'made' | 'failed' | 'undone' | 'left';
 
 export interface StepRecord {
@@ -27,7 +27,7 @@ export interface StepRecord {
 
 export interface RunOptions {
   readonly dryRun: boolean;
-  /** Told of each step as it ends. */
+  /** Called when a step ends. */
   readonly onRecord?: (record: StepRecord) => void;
 }
 
@@ -64,7 +64,7 @@ export async function runSteps(steps: readonly Step[], { dryRun, onRecord }: Run
   return records;
 }
 
-/** Also the step that failed: it may have come half way. */
+/** Includes the failed step: it may be half done. */
 async function undo(
   made: readonly Step[],
   note: (step: Step, state: StepState, problem?: string) => void,

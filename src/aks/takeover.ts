@@ -1,4 +1,4 @@
-/** From one way to run Karpenter to another, in place: nodes, claims and pools stay. As steps. */
+/** Switches between ways to run Karpenter, in place: nodes, claims and pools are kept. As steps. */
 import { renderCrds } from '../api/crds.ts';
 import { Kinds, type Deployment } from '../api/kinds.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
@@ -12,7 +12,7 @@ import type { Step } from './step.ts';
 
 const HELM_LABEL = 'app.kubernetes.io/managed-by';
 const HELM_ANNOTATIONS = ['meta.helm.sh/release-name', 'meta.helm.sh/release-namespace'] as const;
-/** On a definition that was disowned: its owner, so that a failure gives it back, whichever run took it. */
+/** On a CRD without an owner: its former Helm owner, so that a failure in any run can restore it. */
 const OWNER = 'nodewright.dev/helm-owner-before';
 
 interface Ownership {
@@ -20,10 +20,10 @@ interface Ownership {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** On a Deployment that was stopped: how many replicas it had. */
+/** On a stopped Deployment: its former number of replicas. */
 const REPLICAS = 'nodewright.dev/replicas-before';
 
-/** The Deployments under which Karpenter and nodewright are known. */
+/** Names of the Deployments of Karpenter and nodewright. */
 const NAMES = ['karpenter', RELEASE.Name] as const;
 
 const findDeployment = (kube: Kube, name: string): Promise<Deployment | undefined> =>
@@ -31,13 +31,13 @@ const findDeployment = (kube: Kube, name: string): Promise<Deployment | undefine
 
 const refOf = ({ metadata: { name, namespace } }: Deployment): ObjectRef => ({ name, namespace });
 
-/** Also of one that an earlier run has stopped. */
+/** Also for one stopped by an earlier run. */
 function replicasBefore({ metadata, spec }: Deployment): number {
   const before = metadata.annotations?.[REPLICAS];
   return before === undefined ? (spec?.replicas ?? 1) : Number(before);
 }
 
-/** Two of them would both buy nodes for the same pods. */
+/** Two controllers would both buy nodes for the same pods. */
 function stopStep(kube: Kube, deployment: Deployment): Step {
   const ref = refOf(deployment);
   const current = () => ignoreNotFound(kube.get(Kinds.Deployment, ref));
@@ -61,12 +61,12 @@ function stopStep(kube: Kube, deployment: Deployment): Step {
   };
 }
 
-/** The same step, which is not taken back. */
+/** The same step without undo. */
 function forGood(step: Step): Step {
   return { name: step.name, what: step.what, isDone: () => step.isDone(), run: () => step.run() };
 }
 
-/** Taken back only until AKS provisions: then two would buy nodes for the same pods. */
+/** Undone only until AKS provisions: after that, two controllers would buy nodes for the same pods. */
 function untilManaged(step: Step, { arm, name }: AksContext): Step {
   return {
     ...step,
@@ -78,7 +78,7 @@ function untilManaged(step: Step, { arm, name }: AksContext): Step {
   };
 }
 
-/** `helm uninstall` removes what it owns: definitions that it no longer owns survive, and with them claims and nodes. */
+/** `helm uninstall` deletes what it owns: CRDs without the ownership survive, and with them claims and nodes. */
 function disownStep(kube: Kube): Step {
   const names = renderCrds().map(({ metadata }) => metadata.name);
   const having = async (annotation: string) => {
@@ -96,7 +96,7 @@ function disownStep(kube: Kube): Step {
   return {
     name: 'disown',
     what: "take Helm's ownership off the definitions, so that they and all nodes survive its removal",
-    // Those of AKS have its own release, and are as they should be.
+    // Those installed by AKS have its own release and are correct.
     isDone: async () =>
       (await owned()).every(
         ({ metadata }) => metadata.annotations?.[HELM_ANNOTATIONS[0]]?.startsWith('aks-managed') === true,
@@ -121,7 +121,7 @@ function disownStep(kube: Kube): Step {
   };
 }
 
-/** Not taken back: by then its successor runs. */
+/** Not undone: by then its successor runs. */
 function removeStep(kube: Kube, deployment: Deployment): Step {
   const ref = refOf(deployment);
   return {
@@ -135,8 +135,8 @@ function removeStep(kube: Kube, deployment: Deployment): Step {
 }
 
 /**
- * A Karpenter or nodewright of the user's own becomes node auto-provisioning by AKS, with the pools that are there. Where
- * nodewright has taken a Karpenter over, both Deployments are there.
+ * Replaces a self-hosted Karpenter or nodewright by AKS node auto-provisioning, with the existing pools. If nodewright
+ * had replaced a Karpenter, both Deployments exist.
  */
 export async function toManagedSteps(context: AksContext): Promise<readonly Step[]> {
   const { kube, arm, name } = context;
@@ -150,7 +150,7 @@ export async function toManagedSteps(context: AksContext): Promise<readonly Step
   const [first, ...others] = deployments.map((deployment) => stopStep(kube, deployment));
   const stops = first === undefined ? [] : [others.length === 0 ? first : forGood(first), ...others];
   return [
-    // A Karpenter that nodewright has taken over stays stopped, whatever fails.
+    // A Karpenter already replaced by nodewright stays stopped, whatever fails.
     ...stops.map((step) => (step.undo === undefined ? step : untilManaged(step, context))),
     untilManaged(disownStep(kube), context),
     ...managedSteps(context, 'None'),
@@ -165,8 +165,8 @@ export interface TakeoverOptions {
 }
 
 /**
- * A self-hosted Karpenter is replaced by nodewright, with its settings, identity and service account. Claims are stamped
- * anew by nodewright itself, so that no node drifts. The old Deployment stays at 0 replicas until it is removed.
+ * Replaces a self-hosted Karpenter by nodewright, with its settings, identity and service account. nodewright updates
+ * the hashes of claims, so that no node drifts. The old Deployment stays at 0 replicas until it is removed.
  */
 export async function fromKarpenterSteps(context: AksContext, options: TakeoverOptions): Promise<readonly Step[]> {
   const { kube, clock } = context;
@@ -179,7 +179,7 @@ export async function fromKarpenterSteps(context: AksContext, options: TakeoverO
   return [
     stop,
     definitionsStep(kube),
-    // As long as Karpenter is stopped by this command: nodewright must not run beside it when it is started again.
+    // Undone if this command stopped Karpenter: nodewright must not run when Karpenter is started again.
     chartStep(
       kube,
       async () => options.renderChart(values).map(withEachVariableOnce),
@@ -189,7 +189,7 @@ export async function fromKarpenterSteps(context: AksContext, options: TakeoverO
   ];
 }
 
-/** Variables that Kubernetes or the chart itself sets; ports are those of the chart's probes. */
+/** Variables set by Kubernetes or the chart; ports are those of the chart's probes. */
 const OF_THE_CHART: ReadonlySet<string> = new Set([
   'KUBERNETES_MIN_VERSION',
   'SYSTEM_NAMESPACE',
@@ -201,7 +201,7 @@ const OF_THE_CHART: ReadonlySet<string> = new Set([
   'CLUSTER_ENDPOINT',
 ]);
 
-/** Karpenter's chart sets most variables that ours sets, too. Its value counts: an API server takes each name once. */
+/** Karpenter's chart sets most of our variables too. Its values are used: an API server accepts each name only once. */
 function withEachVariableOnce(object: Manifest): Manifest {
   if (object.kind !== 'Deployment') return object;
   const deployment = object as Manifest & Pick<Deployment, 'spec'>;
@@ -228,9 +228,9 @@ async function takenOver(
   const found = await ignoreNotFound(kube.get(Kinds.ServiceAccount, { name: account, namespace: RELEASE.Namespace }));
   return {
     image,
-    // One that the user has stopped is replaced by one that runs.
+    // At least one, even if the user had stopped it.
     replicas: Math.max(1, replicasBefore(deployment)),
-    // The federated credential names this account.
+    // The federated credential is for this service account.
     serviceAccount: { create: false, name: account, annotations: found?.metadata.annotations ?? {} },
     podLabels: { 'azure.workload.identity/use': 'true' },
     settings: { clusterName: value('CLUSTER_NAME'), clusterEndpoint: value('CLUSTER_ENDPOINT') },

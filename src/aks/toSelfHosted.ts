@@ -1,6 +1,6 @@
 /**
- * From node auto-provisioning by AKS to a nodewright of the user's own. AKS has no such way: it turns the mode to Manual
- * only when no node is left, so that every node is drained. This is offered where no data is lost by that.
+ * From AKS node auto-provisioning to a self-hosted nodewright. AKS cannot do this in place: it sets the mode to Manual
+ * only when no nodes are left, so every node is drained. Offered only where this loses no data.
  */
 import { Kinds, type Pod } from '../api/kinds.ts';
 import { Labels } from '../api/labels.ts';
@@ -13,11 +13,11 @@ import type { Step } from './step.ts';
 export interface SelfHostedOptions {
   readonly enable: EnableOptions;
   readonly disable: Omit<DisableOptions, 'keepIdentity'>;
-  /** Pods may lose what they keep in emptyDir volumes. */
+  /** Pods may lose the data in their emptyDir volumes. */
   readonly deleteEmptyDirData: boolean;
 }
 
-/** Given again after a failure, it goes on: what comes after the mode is Manual does not drain anything. */
+/** Run again after a failure, it continues: once the mode is Manual, nothing is drained. */
 export async function toSelfHostedSteps(context: AksContext, options: SelfHostedOptions): Promise<readonly Step[]> {
   const { arm, name } = context;
   const { properties } = await readCluster(arm, name);
@@ -29,7 +29,7 @@ export async function toSelfHostedSteps(context: AksContext, options: SelfHosted
   return [...leave.filter(({ name: step }) => step !== 'nodewright'), ...enable];
 }
 
-/** Pods on nodes that go, with what each would lose. */
+/** Pods on nodes to be removed, and the data that each would lose. */
 async function podsThatLose({ kube }: AksContext, allowsEmptyDir: boolean): Promise<readonly string[]> {
   const { items: nodes } = await kube.list(Kinds.Node, { labelSelector: Labels.nodePool });
   const leaving = new Set(nodes.map(({ metadata }) => metadata.name));
@@ -62,7 +62,7 @@ function lossesOf(
   allowsEmptyDir: boolean,
 ): readonly string[] {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
-  // These come and go with their node.
+  // These belong to their node.
   if (owner?.kind === 'DaemonSet' || owner?.kind === 'Node') return [];
   const volumes = (spec?.volumes ?? []).flatMap(({ name, emptyDir, hostPath, persistentVolumeClaim }) => {
     if (emptyDir !== undefined && emptyDir.medium !== 'Memory' && !allowsEmptyDir) return [`emptyDir ${name}`];

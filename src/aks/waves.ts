@@ -1,7 +1,7 @@
 /**
- * The node pools that the cluster autoscaler scaled go down in waves, some nodes at a time. AKS drains the nodes of a wave;
- * the next begins when no more pods wait than before. What pools were like is kept in the cluster, so that the same command
- * goes on and every wave has a way back.
+ * Scales down, in waves of some nodes at a time, the node pools that the cluster autoscaler scaled. AKS drains the
+ * nodes of a wave; the next one starts when no more pods wait than before. The original pool settings are stored in the
+ * cluster, so that running the command again continues, and every wave can be undone.
  */
 import { Kinds, type Pod } from '../api/kinds.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -18,9 +18,9 @@ export interface WaveOptions {
   /** Names of agent pools; empty: those that the cluster autoscaler scales or scaled. */
   readonly pools: readonly string[];
   readonly nodesPerWave: number;
-  /** How many waves this run carries out or takes back. */
+  /** Number of waves to run or undo. */
   readonly waves: number;
-  /** Milliseconds that displaced pods have to find a place. */
+  /** Milliseconds for displaced pods to find a place. */
   readonly timeout: number;
 }
 
@@ -35,13 +35,13 @@ interface Wave {
   readonly pool: string;
   readonly from: number;
   readonly to: number;
-  /** Whether the pods that it displaced have a place. */
+  /** Whether its displaced pods have places. */
   readonly isOver: boolean;
-  /** How many pods waited before it began: so many may wait when it is over. */
+  /** Number of pods waiting before it began: as many may wait afterwards. */
   readonly waiting?: number;
 }
 
-/** How far a cluster has come. */
+/** Progress of a cluster. */
 export interface WaveRecord {
   readonly pools: Readonly<Record<string, Before>>;
   readonly waves: readonly Wave[];
@@ -62,7 +62,7 @@ async function writeWaves(kube: Kube, record: WaveRecord): Promise<void> {
   await kube.patch(Kinds.ConfigMap, REF, { type: 'apply', body }, { fieldManager: FIELD_MANAGER, force: true });
 }
 
-/** The next waves, as steps; a wave that was begun and not finished comes first. */
+/** The next waves as steps; an unfinished wave comes first. */
 export async function waveSteps(context: AksContext, options: WaveOptions): Promise<readonly Step[]> {
   const { kube, arm, name } = context;
   await checkTaker(context);
@@ -80,8 +80,8 @@ export async function waveSteps(context: AksContext, options: WaveOptions): Prom
 }
 
 /**
- * The last waves taken back, newest first; with the first of them, pools get their autoscaler again. Where all is back
- * already, that last step is done: the same command may be given again.
+ * Undoes the last waves, newest first; undoing the first wave also restores the pools' autoscaler. If everything is
+ * already restored, that last step counts as done, so the command can be repeated.
  */
 export async function backSteps(context: AksContext, { waves: most }: WaveOptions): Promise<readonly Step[]> {
   const { kube } = context;
@@ -91,7 +91,7 @@ export async function backSteps(context: AksContext, { waves: most }: WaveOption
   return most < record.waves.length ? steps : [...steps, restoreStep(context, record)];
 }
 
-/** Without somewhere to go, pods would wait. */
+/** Without other nodes, pods would stay waiting. */
 async function checkTaker({ kube, arm, name }: AksContext): Promise<void> {
   const { properties } = await readCluster(arm, name);
   const deployments = await Promise.all(
@@ -189,7 +189,7 @@ async function readPool({ arm, name }: AksContext, pool: string): Promise<PoolBo
   return (await arm.get<PoolBody>(poolId(name, pool), ApiVersions.cluster))?.properties;
 }
 
-/** AKS takes a pool as a whole. Counts of the autoscaler are allowed only with it. */
+/** AKS replaces a pool as a whole. Autoscaler counts are only allowed with the autoscaler enabled. */
 async function changePool(context: AksContext, pool: string, changes: object): Promise<void> {
   const current = await readPool(context, pool);
   if (current === undefined) throw new NodewrightError('NothingToMigrate', { what: `the node pool ${pool} is gone` });
@@ -219,14 +219,14 @@ function waveStep(context: AksContext, wave: Wave, index: number, timeout: numbe
     what: `scale the pool ${pool} from ${from} to ${to} nodes, and wait until its pods run elsewhere`,
     isDone: async () => (await readWaves(kube)).waves[index]?.isOver === true,
     run: async () => {
-      // Pods that an interrupted run has displaced are not among those that waited before.
+      // Do not count pods displaced by an interrupted run as waiting before it.
       const waiting = wave.waiting ?? (await waitingPods(kube)).length;
       await note(false, waiting);
       await changePool(context, pool, { count: to });
       await placesFound(kube, clock, waiting, timeout);
       await note(true, waiting);
     },
-    // Pods that found no place get their nodes back.
+    // Restores the nodes of pods that found no place.
     undo: async () => {
       await changePool(context, pool, { count: from });
       const record = await readWaves(kube);

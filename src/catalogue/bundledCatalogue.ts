@@ -1,6 +1,5 @@
 /**
- * The catalogue that comes with the product: the instance types of a region that suit a node class, at list prices,
- * without asking Azure.
+ * The bundled catalogue: the instance types of a region that suit a node class, at list prices, without asking Azure.
  */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
@@ -13,7 +12,7 @@ import { CATALOGUE_LOCATIONS, SkuCatalogue } from './skuCatalogue.ts';
 
 export const BUNDLED_REGIONS: readonly string[] = CATALOGUE_LOCATIONS;
 
-/** Spot instances cost about a quarter of the list price; the real discount moves from day to day. */
+/** Spot instances cost about a quarter of the list price; the real discount changes daily. */
 const ESTIMATED_SPOT_SHARE = 0.25;
 
 const AZURE_OVERLAY = { networkPlugin: 'azure', networkPluginMode: 'overlay' } as const;
@@ -26,7 +25,7 @@ const NO_CLASS: AksNodeClass = {
 export interface BundledCatalogueOptions {
   /** One of `BUNDLED_REGIONS`. */
   readonly region: string;
-  /** Without one, AKS's defaults hold: Ubuntu, 128 GB of disk. */
+  /** Default: AKS's defaults, Ubuntu with a 128 GB disk. */
   readonly nodeClass?: AksNodeClass;
 }
 
@@ -53,7 +52,7 @@ export function bundledInstanceTypes({ region, nodeClass = NO_CLASS }: BundledCa
     .map((sku) => instanceTypeOf(sku, nodeClass, settings, offerings.of(sku)));
 }
 
-/** Six digits, as Azure prints prices; more would be noise of binary fractions. */
+/** Six digits, as Azure prints prices; more would be rounding noise. */
 export function estimatedSpotPrice(onDemand: number): number {
   return Math.round(onDemand * ESTIMATED_SPOT_SHARE * 1e6) / 1e6;
 }

@@ -1,6 +1,6 @@
 /**
  * The catalogue as a file: a JSON list of `{name, labels, allocatable, capacity, offerings}`. Written from instance
- * types and read back; mistakes come with their path.
+ * types and parsed again; mistakes are reported with their path.
  */
 import { Labels, PlacementScopes, WELL_KNOWN_LABELS } from '../api/labels.ts';
 import type { InstanceType, Offering } from '../cloud/instanceType.ts';
@@ -13,21 +13,21 @@ import { REGIONAL_ZONE, placementScopeOf } from './offerings.ts';
 
 export interface CatalogueEntry {
   readonly name: string;
-  /** Labels with one value; those that follow from the offering are left out, except for ultra disks. */
+  /** Labels with one value; without those that follow from the offering, except for ultra disks. */
   readonly labels: Readonly<Record<string, string>>;
   readonly allocatable: Readonly<Record<string, string>>;
-  /** What counts against a NodePool's limits; without it, `allocatable` does. */
+  /** Counts against a NodePool's limits; default: `allocatable`. */
   readonly capacity?: Readonly<Record<string, string>>;
   readonly offerings: readonly { readonly zone: string; readonly capacityType: string; readonly price: number }[];
 }
 
 export interface ReadCatalogue {
   readonly instanceTypes: readonly InstanceType[];
-  /** One line for each mistake, with its path. */
+  /** One line per mistake, with its path. */
   readonly problems: readonly string[];
 }
 
-/** Every offering that can be bought now. */
+/** Every offering that is available now. */
 export function writeCatalogue(instanceTypes: readonly InstanceType[]): CatalogueEntry[] {
   return instanceTypes.map((instanceType) => ({
     name: instanceType.name,
@@ -54,7 +54,7 @@ function amounts(resources: Resources): Record<string, string> {
   return formatResources(Object.fromEntries(Object.entries(resources).filter(([, amount]) => !amount.isZero())));
 }
 
-/** Entries that can be read are, whatever is wrong with others. */
+/** Valid entries are returned even if others have mistakes. */
 export function readCatalogue(json: unknown): ReadCatalogue {
   if (!Array.isArray(json)) return { instanceTypes: [], problems: ['the catalogue must be a JSON list'] };
   const problems: string[] = [];
@@ -161,7 +161,7 @@ function offering(zone: string, capacityType: Offering['capacityType'], price: n
   };
 }
 
-/** What a file does not say: Linux on amd64, in any cluster and mode of AKS; other well-known labels are absent. */
+/** Defaults: Linux on amd64, in any cluster and mode of AKS; other well-known labels are absent. */
 function requirementsOf(
   name: string,
   labels: Readonly<Record<string, string>>,

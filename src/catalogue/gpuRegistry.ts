@@ -1,4 +1,4 @@
-/** The GPU sizes that AKS node images have drivers for, with the GPUs' manufacturer and the operating systems. */
+/** GPU sizes for which AKS node images have drivers, with the GPU manufacturer and the operating systems. */
 export type GpuManufacturer = 'nvidia' | 'amd';
 type GpuSystem = 'ubuntu' | 'azurelinux' | 'azurelinux3';
 
@@ -8,7 +8,7 @@ export interface GpuSize {
 }
 
 interface Row {
-  /** Without `standard_`; `#` stands for each of `counts`. */
+  /** Without `standard_`; `#` is replaced by each of `counts`. */
   readonly templates: readonly string[];
   readonly counts: readonly number[];
   readonly systems: readonly GpuSystem[];
@@ -79,7 +79,7 @@ export function gpuSize(name: string): GpuSize | undefined {
   return SIZES.get(name.toLowerCase().replace(/_promo$/, ''));
 }
 
-/** Whether node images of the family can drive the size; `family` is the class's `imageFamily`. */
+/** Whether node images of the family have drivers for the size; `family` is the class's `imageFamily`. */
 export function imageFamilyDrives(family: string | undefined, size: GpuSize): boolean {
   if (family === 'AzureLinux') return size.systems.includes('azurelinux') || size.systems.includes('azurelinux3');
   return ['Ubuntu', 'Ubuntu2204', 'Ubuntu2404', undefined].includes(family) && size.systems.includes('ubuntu');

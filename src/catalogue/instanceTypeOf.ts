@@ -1,4 +1,4 @@
-/** Makes an instance type of an Azure SKU for a node class, with every well-known label defined. */
+/** Creates an instance type from an Azure SKU for a node class, with every well-known label defined. */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { Labels } from '../api/labels.ts';
 import type { InstanceType, Offering } from '../cloud/instanceType.ts';
@@ -9,9 +9,9 @@ import { clusterLabel, machineShape, type ClusterSettings } from './nodeSettings
 import { allocatableOf, capacityOf } from './overhead.ts';
 import type { Sku } from './resourceSku.ts';
 
-/** Sets of label values remembered: thousands of instance types are sold in few different ways. */
+/** Limit on cached label sets: thousands of instance types share few. */
 const MAX_KNOWN = 1024;
-/** A catalogue without a cluster cannot know the value of this label. */
+/** Without a cluster, the value of this label is unknown. */
 const ANY_CLUSTER = Requirement.of(Labels.aksCluster, 'Exists');
 const MODES = Requirement.of(Labels.aksMode, 'In', ['system', 'user']);
 const absent = new Map<string, Requirement>();
@@ -77,12 +77,12 @@ function requirementsOf(
   );
 }
 
-/** AKS gives nodes with this GPU no label for its name. */
+/** AKS sets no GPU name label on nodes with this GPU. */
 function isUnnamed({ size }: Sku): boolean {
   return size.accelerator === 'MI300X';
 }
 
-/** A label with one value, or one that nodes of this type never have. */
+/** A label with one value, or one that is absent on nodes of this type. */
 function oneOf(key: string, value: string | undefined): Requirement {
   if (value !== undefined) return Requirement.single(key, value);
   return remembered(absent, key, () => Requirement.of(key, 'DoesNotExist'));
@@ -102,7 +102,7 @@ function remembered<Value>(known: Map<string, Value>, key: string, make: () => V
   return value;
 }
 
-/** Labels that follow from where and how an instance is bought. */
+/** Labels determined by where and how an instance is bought. */
 export const OFFERING_LABELS: readonly string[] = [
   Labels.zone,
   Labels.capacityType,
@@ -112,7 +112,7 @@ export const OFFERING_LABELS: readonly string[] = [
   Labels.aksPriority,
 ];
 
-/** AKS's own words for the capacity type: a type has both, whatever of it can be bought. */
+/** AKS's names for the capacity type: a type has both, whatever is available now. */
 const PRIORITIES: ReadonlyMap<string, Requirement> = new Map(
   [Labels.aksScaleSetPriority, Labels.aksPriority].map((label) => [
     label,
@@ -120,7 +120,7 @@ const PRIORITIES: ReadonlyMap<string, Requirement> = new Map(
   ]),
 );
 
-/** The union over what can be bought now. */
+/** The union over available offerings. */
 export function offeringLabels(available: readonly Offering[]): readonly Requirement[] {
   let key = '';
   for (const { requirements } of available) key += `${numberOf(requirements)},`;
@@ -134,7 +134,7 @@ export function offeringLabels(available: readonly Offering[]): readonly Require
   );
 }
 
-/** Offerings share their requirements, so that these go by identity. */
+/** Offerings share requirement objects, so these are numbered by identity. */
 function numberOf(requirements: Requirements): number {
   let number = numbers.get(requirements);
   if (number === undefined) {

@@ -1,6 +1,6 @@
 /**
- * What nodes really offer to pods, learned from those that joined: by instance type, image, and what their class says
- * about pods and disk. Every process learns it again from the nodes that live. Of several nodes the least counts.
+ * The real allocatable resources of nodes, learned from joined nodes: by instance type, image, and the class's settings
+ * for pods and disk. Every process learns them again from existing nodes. Of several nodes, the least value counts.
  */
 import type { Node } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
@@ -8,7 +8,7 @@ import { Labels } from '../api/labels.ts';
 import type { Quantity } from '../units/quantity.ts';
 import { parseResources, quantityOf, type Resources } from '../units/resources.ts';
 
-/** What decides how much room a node has. */
+/** Properties that determine a node's allocatable resources. */
 export interface NodeBuild {
   readonly instanceType: string;
   readonly imageId: string;
@@ -18,10 +18,10 @@ export interface NodeBuild {
 
 export interface LearnedRoom {
   readonly build: NodeBuild;
-  /** What was expected of the first node. */
+  /** The expected resources of the first node. */
   readonly expected: Resources;
   readonly real: Resources;
-  /** Nodes that it was learned from and that live. */
+  /** Number of existing nodes from which it was learned. */
   readonly nodes: number;
 }
 
@@ -32,9 +32,9 @@ interface Entry {
   least: Resources;
 }
 
-/** Device plugins and the like decide about the others. */
+/** Other resources are set by device plug-ins and similar. */
 export const LEARNED_RESOURCES = ['cpu', 'memory', 'ephemeral-storage'] as const;
-/** A node that offers less than this share of what was expected is broken rather than small. */
+/** A node with less than this share of the expected resources is broken rather than small. */
 const LEAST_SHARE = 0.5;
 const MAX_ENTRIES = 2_000;
 
@@ -43,7 +43,7 @@ export class LearnedAllocatable {
   private readonly keyOfNode = new Map<string, string>();
   private generationNumber = 0;
 
-  /** Grows whenever `find` may answer differently. */
+  /** Increases whenever the result of `find` may change. */
   get generation(): number {
     return this.generationNumber;
   }
@@ -52,7 +52,7 @@ export class LearnedAllocatable {
     return this.entries.size === 0 ? undefined : this.entries.get(keyOf(build))?.least;
   }
 
-  /** Learns from a node once it is initialised; does nothing when it says nothing new. */
+  /** Learns from an initialized node; does nothing if it brings nothing new. */
   learn(claim: NodeClaim, node: Node): void {
     const build = buildOf(claim, node);
     if (build === undefined || node.metadata.labels?.[Labels.initialized] !== 'true') return;
@@ -65,7 +65,7 @@ export class LearnedAllocatable {
     if (before !== key) this.forget(name);
     const entry = this.entries.get(key);
     if (entry === undefined) {
-      // What is known stays, so that no plan loses what an earlier one relied on.
+      // Existing entries are kept, so that no plan loses what an earlier one relied on.
       if (this.entries.size >= MAX_ENTRIES) return;
       this.entries.set(key, { build, expected, byNode: new Map([[name, real]]), least: real });
       this.generationNumber += 1;
@@ -77,7 +77,7 @@ export class LearnedAllocatable {
     this.keyOfNode.set(name, key);
   }
 
-  /** The node is gone. What the last of its build has taught stays known. */
+  /** Call when the node is deleted. Values learned from the last node of a build are kept. */
   forget(nodeName: string): void {
     const entry = this.entries.get(this.keyOfNode.get(nodeName) ?? '');
     this.keyOfNode.delete(nodeName);
@@ -101,7 +101,7 @@ export class LearnedAllocatable {
   }
 }
 
-/** Undefined for a node of which too little is known. */
+/** Undefined for a node with too little data. */
 function buildOf({ status }: NodeClaim, { metadata }: Node): NodeBuild | undefined {
   const instanceType = metadata.labels?.[Labels.instanceType];
   const capacity = parseResources(status?.capacity);
@@ -112,7 +112,7 @@ function buildOf({ status }: NodeClaim, { metadata }: Node): NodeBuild | undefin
   return { instanceType, imageId, maxPods, osDiskBytes };
 }
 
-/** Images are named in two ways: by their place in a gallery, and by AKS. */
+/** Images have two names: their path in a gallery, and AKS's. */
 function keyOf({ instanceType, imageId, maxPods, osDiskBytes }: NodeBuild): string {
   const [, definition, version] = /\/images\/([^/]+)\/versions\/([^/]+)$/i.exec(imageId) ?? [];
   const image = definition === undefined ? imageId.replace(/^AKS[A-Za-z]+-/, '') : `${definition}-${version}`;

@@ -1,4 +1,4 @@
-/** What a cluster and a node class decide about their nodes. */
+/** Settings of a cluster and a node class that affect their nodes. */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { gpuSize, imageFamilyDrives } from './gpuRegistry.ts';
 import type { MachineShape } from './overhead.ts';
@@ -13,9 +13,9 @@ export interface ClusterSettings {
   /** `eastus`. */
   readonly location: string;
   readonly networking: ClusterNetworking;
-  /** Undefined where there is no cluster: the value of its label is open then. */
+  /** Undefined without a cluster: the value of its label is then open. */
   readonly nodeResourceGroup: string | undefined;
-  /** Share of memory that the hypervisor and the kernel take: 0.075 unless told otherwise. */
+  /** Share of memory used by the hypervisor and the kernel; default 0.075. */
   readonly memoryOverheadPercent: number;
 }
 
@@ -35,13 +35,13 @@ export function machineShape(sku: Sku, nodeClass: AksNodeClass, cluster: Cluster
   };
 }
 
-/** Whether instances of this size can be built as the class says. */
+/** Whether instances of this size can be created as the class specifies. */
 export function suitsClass(sku: Sku, nodeClass: AksNodeClass): boolean {
   const { spec, status } = nodeClass;
   const gpu = gpuSize(sku.name);
   if (sku.architecture === undefined) return false;
   if (gpu !== undefined && !imageFamilyDrives(spec?.imageFamily, gpu)) return false;
-  // Drivers are installed for NVIDIA only; the others need a class that installs none.
+  // Drivers are installed only for NVIDIA; other GPUs need a class without driver installation.
   if (gpu?.manufacturer === 'amd' && spec?.gpu?.mode !== 'None') return false;
   if (spec?.security?.encryptionAtHost === true && !sku.encryptionAtHost) return false;
   if (trustedLaunchEnabled(nodeClass) && !sku.trustedLaunch) return false;
@@ -54,13 +54,13 @@ export function trustedLaunchEnabled({ spec }: AksNodeClass): boolean {
   return spec?.security?.trustedLaunch?.vtpm === true || spec?.security?.trustedLaunch?.secureBoot === true;
 }
 
-/** How many pods the network plugin can serve on a node. */
+/** How many pods the network plug-in supports per node. */
 function defaultMaxPods({ networkPlugin, networkPluginMode }: ClusterNetworking): number {
   if (networkPlugin === 'none' || networkPluginMode === 'overlay') return 250;
   return 30;
 }
 
-/** The node resource group's name made fit for a label value, as AKS does it. */
+/** The node resource group's name, converted to a valid label value as AKS does it. */
 export function clusterLabel(nodeResourceGroup: string): string {
   const cut = nodeResourceGroup.replace(/[()]/g, '-').slice(0, 63);
   if (!/[-_.]$/.test(cut)) return cut;

@@ -1,8 +1,8 @@
-/** Which SKUs can be nodes of AKS at all, whatever a node class says. */
+/** Which SKUs can be AKS nodes at all, independent of a node class. */
 import { gpuSize } from './gpuRegistry.ts';
 import type { Sku } from './resourceSku.ts';
 
-/** AKS refuses the first group; the second cannot be told from its twin by price. */
+/** AKS refuses the first group; the second cannot be distinguished by price from similar sizes. */
 const EXCLUDED_NAMES: ReadonlySet<string> = new Set([
   'Standard_A0',
   'Standard_A1',

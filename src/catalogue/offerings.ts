@@ -1,6 +1,6 @@
 /**
- * The offerings of a SKU: each zone and none, on demand and spot. What follows from where and how it is bought is
- * written as requirements.
+ * The offerings of a SKU: in each zone and without a zone, on demand and spot. Properties that depend on the offering
+ * are written as requirements.
  */
 import { Labels, PlacementScopes } from '../api/labels.ts';
 import type { Offering, QuotaNeed } from '../cloud/instanceType.ts';
@@ -10,11 +10,11 @@ import type { Sku } from './resourceSku.ts';
 
 export type CapacityType = 'on-demand' | 'spot';
 
-/** The zone label of an instance that is in no zone. */
+/** The zone label of an instance without a zone. */
 export const REGIONAL_ZONE = '0';
 export const CAPACITY_TYPES: readonly CapacityType[] = ['on-demand', 'spot'];
 
-/** Azure's counters of all vCPUs in a region: those on demand, and those of spot instances. */
+/** Azure's quota names for all vCPUs of a region: on demand, and spot. */
 const REGIONAL_QUOTA = 'cores';
 const SPOT_QUOTA = 'lowPriorityCores';
 
@@ -31,7 +31,7 @@ export function zoneLabel(location: string, zone: string): string {
   return zone === REGIONAL_ZONE ? REGIONAL_ZONE : `${location.toLowerCase()}-${zone}`;
 }
 
-/** What ARM wants in `zones`: the digit, or nothing for an instance in no zone. */
+/** ARM's `zones`: the digit, or empty for an instance without a zone. */
 export function armZones(label: string): readonly string[] {
   return label === REGIONAL_ZONE || label === '' ? [] : [label.slice(-1)];
 }
@@ -40,12 +40,12 @@ export function placementScopeOf(zone: string): 'zonal' | 'regional' {
   return zone === REGIONAL_ZONE ? PlacementScopes.regional : PlacementScopes.zonal;
 }
 
-/** The zone labels under which the size is sold, the regional one last. */
+/** The zone labels in which the size is sold, the regional one last. */
 export function zonesOf(sku: Sku, location: string): readonly string[] {
   return [...sku.zones, REGIONAL_ZONE].map((zone) => zoneLabel(location, zone));
 }
 
-/** What an instance takes of the subscription's quotas. Spot has one of its own, for all families. */
+/** Quota use of an instance. Spot has one quota for all families. */
 export function quotaNeed({ family, cpus }: Pick<Sku, 'family' | 'cpus'>, capacityType: CapacityType): QuotaNeed {
   return { names: capacityType === 'spot' ? [SPOT_QUOTA] : [family, REGIONAL_QUOTA], amount: cpus };
 }
@@ -57,7 +57,7 @@ export function isFamilyQuota(name: string): boolean {
 
 export class Offerings {
   private readonly sources: OfferingSources;
-  /** What is required depends on few things; thousands of offerings share one set. */
+  /** Few distinct sets exist; thousands of offerings share them. */
   private readonly shared = new Map<string, Requirements>();
 
   constructor(sources: OfferingSources) {
@@ -74,7 +74,7 @@ export class Offerings {
   private offering(sku: Sku, zone: string, capacityType: CapacityType, need: QuotaNeed): Offering {
     const { location, prices, quota, unavailable } = this.sources;
     const label = zoneLabel(location, zone);
-    // Spot has a quota of its own, which says nothing about families.
+    // Spot has its own quota, independent of families.
     const sellable = capacityType === 'spot' ? sku.spotCapable : quota.allows(sku);
     return {
       zone: label,

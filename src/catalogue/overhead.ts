@@ -1,5 +1,5 @@
 /**
- * Capacity of an instance type, and what is left for pods after the kubelet's reservations and eviction thresholds,
+ * Capacity of an instance type, and its allocatable resources after the kubelet's reservations and eviction thresholds,
  * exact to the byte.
  */
 import { Quantity } from '../units/quantity.ts';
@@ -9,16 +9,16 @@ import type { GpuManufacturer } from './gpuRegistry.ts';
 const GIBI = 2 ** 30;
 const MEBI = 2 ** 20;
 const EVICTION_MEMORY_MIB = 750;
-/** The kubelet keeps this share of the disk free, and takes it off what it offers to pods. */
+/** The kubelet keeps this share of the disk free and subtracts it from the allocatable resources. */
 const EVICTION_DISK_PERCENT = 10;
-/** Upper end of each step in cores, and the share of it that the kubelet keeps. */
+/** Upper end of each step in cores, and the share of it that the kubelet reserves. */
 const CPU_STEPS: readonly (readonly [number, number])[] = [
   [1, 0.06],
   [2, 0.04],
   [4, 0.02],
   [Number.POSITIVE_INFINITY, 0.01],
 ];
-/** Upper end of each step in GiB, and the percentage of it that the kubelet keeps. */
+/** Upper end of each step in GiB, and the percentage of it that the kubelet reserves. */
 const MEMORY_STEPS: readonly (readonly [number, number])[] = [
   [4, 25],
   [8, 20],
@@ -27,17 +27,17 @@ const MEMORY_STEPS: readonly (readonly [number, number])[] = [
   [Number.POSITIVE_INFINITY, 2],
 ];
 
-/** In cores and fractions of them, cut off last, as AKS computes it: of 120 cores it keeps 1299m, not 1300m. */
+/** Computed in fractional cores and truncated at the end, as in AKS: of 120 cores it reserves 1299m, not 1300m. */
 export function kubeReservedMillicores(cpus: number): number {
   return Math.trunc(1000 * stepped(cpus, CPU_STEPS));
 }
 
 export function kubeReservedMebibytes(memoryGiB: number): number {
-  // Percentages times GiB, brought to MiB last, keep the sum exact.
+  // Percentages times GiB, converted to MiB at the end, keep the sum exact.
   return Math.trunc((stepped(memoryGiB, MEMORY_STEPS) * 1024) / 100);
 }
 
-/** Fractions of a GiB are dropped first, as AKS does: 3.5 GiB count as 3. */
+/** Fractions of a GiB are dropped first, as in AKS: 3.5 GiB count as 3. */
 function memoryCapacityBytes(memoryGiB: number, overheadPercent: number): number {
   const bytes = Math.floor(memoryGiB) * GIBI;
   return bytes - Math.ceil(bytes * overheadPercent);
@@ -50,7 +50,7 @@ export interface MachineShape {
   readonly maxPods: number;
   readonly gpus: number;
   readonly gpuManufacturer: GpuManufacturer | undefined;
-  /** Share of memory that the hypervisor and the kernel take: 0.075 unless told otherwise. */
+  /** Share of memory used by the hypervisor and the kernel; default 0.075. */
   readonly memoryOverheadPercent: number;
 }
 

@@ -1,4 +1,4 @@
-/** Offerings that draw on capacity reservations: paid for already, and few. */
+/** Offerings from capacity reservations: already paid for, and limited. */
 import { Labels } from '../api/labels.ts';
 import type { Offering } from '../cloud/instanceType.ts';
 import { Requirement } from '../constraints/requirement.ts';
@@ -9,16 +9,19 @@ import type { Sku } from './resourceSku.ts';
 export interface Reservation {
   /** Resource id. */
   readonly id: string;
-  /** Resource id of its group, which VMs name. */
+  /** Resource id of its group, which VMs refer to. */
   readonly group: string;
   readonly size: string;
-  /** `1`, `2`, `3`; `0` for none. */
+  /** `1`, `2`, `3`; `0` without a zone. */
   readonly zone: string;
-  /** How many instances can still be had. */
+  /** Number of instances left. */
   readonly left: number;
 }
 
-/** What is paid for whether it is used or not costs next to nothing more; larger sizes still cost more than smaller. */
+/**
+ * Reserved capacity is paid for in any case, so using it costs almost nothing; larger sizes still cost more than
+ * smaller ones.
+ */
 const PRICE_SHARE = 1e-7;
 
 export function reservedOfferings(

@@ -1,10 +1,10 @@
 /**
- * A SKU as Azure lists it in `Microsoft.Compute/skus`, with typed facts. The strings of capabilities are parsed here
- * and nowhere else.
+ * A SKU as listed by Azure in `Microsoft.Compute/skus`, with typed values. The only place where strings of capabilities
+ * are parsed.
  */
 import { parseSizeName, type SizeName } from './sizeName.ts';
 
-/** What is read of an entry; the types of the Azure SDK and of our own table both fit. */
+/** The fields read; both the Azure SDK's type and our own table have them. */
 export interface ListedSku {
   readonly name?: string;
   /** The name without its tier. */
@@ -37,10 +37,10 @@ type EphemeralPlacement = 'NvmeDisk' | 'CacheDisk' | 'ResourceDisk';
 export interface Sku {
   readonly name: string;
   readonly size: SizeName;
-  /** The counter that quota is held in; empty when Azure names none. */
+  /** The quota name; empty when Azure gives none. */
   readonly family: string;
   readonly cpus: number;
-  /** Azure says GB and means GiB. */
+  /** Azure writes GB and means GiB. */
   readonly memoryGiB: number;
   readonly gpus: number;
   /** As in `kubernetes.io/arch`. */
@@ -53,11 +53,11 @@ export interface Sku {
   readonly encryptionAtHost: boolean;
   readonly trustedLaunch: boolean;
   readonly ephemeralDisk: { readonly sizeGB: number; readonly placement: EphemeralPlacement } | undefined;
-  /** Availability zones without those that the subscription may not use: `1`, `2`, `3`. */
+  /** Availability zones that the subscription may use: `1`, `2`, `3`. */
   readonly zones: readonly string[];
-  /** Zones with ultra disks; `0` stands for instances in no zone. */
+  /** Zones with ultra disks; `0` is for instances without a zone. */
   readonly ultraSsdZones: ReadonlySet<string>;
-  /** The subscription may not use the size in this location at all. */
+  /** The subscription may not use the size in this location. */
   readonly restricted: boolean;
 }
 
@@ -65,7 +65,7 @@ const MEBI = 2 ** 20;
 const GIGA = 1e9;
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', Arm64: 'arm64' };
 
-/** `undefined` when the name cannot be read or the entry is not a VM size. */
+/** `undefined` when the name cannot be parsed or the entry is not a VM size. */
 export function readSku(raw: ListedSku, location: string): Sku | undefined {
   const size = parseSizeName(raw.size ?? raw.name ?? '');
   if (raw.name === undefined || size === undefined || raw.resourceType?.toLowerCase() !== 'virtualmachines') {
@@ -95,7 +95,7 @@ export function readSku(raw: ListedSku, location: string): Sku | undefined {
   };
 }
 
-/** First match wins, even when a later kind of disk would be larger: AKS node pools choose alike. */
+/** First match wins, even when a later kind of disk would be larger, as in AKS node pools. */
 function ephemeralDiskOf(capabilities: Capabilities): Sku['ephemeralDisk'] {
   if (!capabilities.is('EphemeralOSDiskSupported')) return undefined;
   const placements = (capabilities.get('SupportedEphemeralOSDiskPlacements') ?? '').toLowerCase();
@@ -135,12 +135,12 @@ function placesOf(
   return { zones: zones.toSorted(), ultraSsdZones, restricted };
 }
 
-/** Azure writes locations as `South Central US` too. */
+/** Azure also writes locations as `South Central US`. */
 function normalized(location: string): string {
   return location.replaceAll(' ', '').toLowerCase();
 }
 
-/** Capabilities by name in any case; of several with one name the first counts. */
+/** Capabilities by name, ignoring case; of several with one name the first is used. */
 class Capabilities {
   private readonly values = new Map<string, string>();
 
@@ -159,7 +159,7 @@ class Capabilities {
     return this.get(name)?.toLowerCase() === 'true';
   }
 
-  /** Zero for what is not a number. */
+  /** Zero if it is not a number. */
   number(name: string): number {
     const value = Number(this.get(name) ?? '0');
     return Number.isFinite(value) ? value : 0;

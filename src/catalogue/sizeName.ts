@@ -1,6 +1,6 @@
 /**
- * The grammar of VM size names: `Standard_NC24ads_A100_v4` and its parts, of which the labels for family, series and
- * version are made.
+ * Parses VM size names such as `Standard_NC24ads_A100_v4` into the parts used for the labels of family, series and
+ * version.
  */
 export interface SizeName {
   /** `D`, `N`: the first letter only. */
@@ -14,7 +14,7 @@ export interface SizeName {
   readonly features: string;
   /** `A100`, `T4`. */
   readonly accelerator: string | undefined;
-  /** Without the `v`; a name that has none counts as `1`. Undefined when the last part is no version. */
+  /** Without the `v`; a missing version counts as `1`. Undefined when the last part is not a version. */
   readonly version: string | undefined;
   /** `Dpls_v6`: family, subfamily, features and version; `Bms` for a name without a version. */
   readonly series: string;

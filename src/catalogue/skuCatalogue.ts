@@ -1,5 +1,5 @@
 /**
- * The SKUs of one location in the shape of `Microsoft.Compute/skus`, from the series table and the price table: a size
+ * The SKUs of one location in the format of `Microsoft.Compute/skus`, from the series table and the price table: a size
  * is sold where it has a price.
  */
 import { PRICE_REGIONS, PRICE_TABLE } from './priceTable.ts';
@@ -36,7 +36,7 @@ export interface CatalogueSize {
   readonly vCPUs: number;
   readonly memoryGiB: number;
   readonly zones: readonly string[];
-  /** US dollars per hour, pay as you go. */
+  /** US dollars per hour, pay-as-you-go. */
   readonly price: number;
 }
 
@@ -58,7 +58,7 @@ export class SkuCatalogue {
     return [...this.sizes.values()];
   }
 
-  /** By name, `Standard_D2s_v5`, in any case. Also one of an earlier generation, which `all` does not have. */
+  /** By name, `Standard_D2s_v5`, ignoring case. Also finds sizes of earlier generations, which are not in `all`. */
   find(name: string): CatalogueSize | undefined {
     const key = name.toLowerCase();
     const found = this.sizes.get(key);
@@ -99,7 +99,7 @@ export const CATALOGUE_LOCATIONS: readonly string[] = PRICE_REGIONS;
 
 const DEFAULT_PRICE_REGION = 'eastus';
 
-/** On-demand list prices by name, `Standard_D2s_v5`; those of `eastus` for a region that the table does not have. */
+/** On-demand list prices by name, `Standard_D2s_v5`; those of `eastus` for a region not in the table. */
 export function listPrices(location: string): ReadonlyMap<string, number> {
   const known = CATALOGUE_LOCATIONS.includes(location);
   return new Map(
@@ -170,7 +170,7 @@ function capabilitiesOf(series: SkuSeries, cpus: number): Record<string, string>
     EncryptionAtHostSupported: 'True',
     CapacityReservationSupported: text(series.spot !== false),
     ...(series.trustedLaunch === false ? { TrustedLaunchDisabled: 'True' } : {}),
-    // The first burstable generation gets it from 12 vCPUs on.
+    // In the first burstable generation only from 12 vCPUs on.
     AcceleratedNetworkingEnabled: text(series.family !== 'standardBSFamily' || cpus >= 12),
     RdmaEnabled: 'False',
     MaxNetworkInterfaces: String(cpus >= 16 ? 8 : large ? 4 : 2),
@@ -216,7 +216,7 @@ function diskCapabilities(series: SkuSeries, cpus: number): Record<string, strin
   }
 }
 
-/** Generations 6 and 7 on Intel attach more disks than the rule of two for each vCPU, up to 32. */
+/** Intel sizes of generations 6 and 7 attach more disks than the rule of two per vCPU, up to 32. */
 function dataDisks(series: SkuSeries, cpus: number): number {
   if (/^Standard[DE].*v[67]Family$/.test(series.family)) {
     return ({ 2: 8, 4: 12, 8: 24, 16: 48 } as Record<number, number>)[cpus] ?? 64;

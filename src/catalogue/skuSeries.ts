@@ -1,6 +1,6 @@
 /**
- * The VM series that Azure sells for AKS nodes, one row per series; skuCatalogue.ts expands them into SKUs. The facts
- * are those of the public documentation of sizes.
+ * The VM series that Azure sells for AKS nodes, one row per series; skuCatalogue.ts expands them into SKUs. Data from
+ * Azure's public documentation of sizes.
  */
 import { acceleratedSeries } from './series/accelerated.ts';
 import { burstableSeries } from './series/burstable.ts';

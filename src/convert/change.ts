@@ -1,22 +1,22 @@
-/** What a conversion did to a field that could not be taken over as it was. */
+/** A field that a conversion could not take over unchanged. */
 export interface Change {
   /** `NodePool default`. */
   readonly object: string;
   /** Path of the field in the source. */
   readonly field: string;
   /**
-   * `changed`: something that means nearly the same stands in its place. `dropped`: Azure has no equivalent. `left`:
-   * it is as it was, and will not work.
+   * `changed`: replaced by something similar. `dropped`: Azure has no equivalent. `left`: kept, although it will not
+   * work.
    */
   readonly outcome: 'changed' | 'dropped' | 'left';
-  /** What was there. */
+  /** The old value. */
   readonly from: string;
-  /** What is there now; absent when nothing is. */
+  /** The new value; absent when there is none. */
   readonly to?: string;
   readonly why: string;
 }
 
-/** Notes the changes of one object. */
+/** Records the changes of one object. */
 export type Note = (change: Omit<Change, 'object'>) => void;
 
 export function changeText({ object, field, outcome, from, to, why }: Change): string {
@@ -26,7 +26,7 @@ export function changeText({ object, field, outcome, from, to, why }: Change): s
 
 const MAX_SHOWN = 120;
 
-/** A value of a manifest, short enough for a line. */
+/** A manifest value, shortened to fit in a line. */
 export function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 1)}…` : text;

@@ -1,4 +1,4 @@
-/** The cluster autoscaler's settings and node pools of an AKS cluster, as NodePools and AKSNodeClasses. */
+/** Converts the cluster autoscaler's settings and node pools of an AKS cluster to NodePools and AKSNodeClasses. */
 import { CapacityTypes, Groups, Labels } from '../api/labels.ts';
 import { isJsonObject, type JsonObject } from '../api/schema/json.ts';
 import { parseSizeName } from '../catalogue/sizeName.ts';
@@ -8,17 +8,17 @@ import type { Conversion } from './convertManifests.ts';
 import { listOf, record, textOf } from './nodePoolConversion.ts';
 
 export interface AutoscalerOptions {
-  /** The new nodes are for pods that tolerate them only, while the autoscaler still runs. */
+  /** Only pods that tolerate them may use the new nodes while the autoscaler still runs. */
   readonly sideBySide: boolean;
 }
 
-/** Taints that keep the pods of both apart while they run side by side. */
+/** Taints that keep the pods of both apart while both run. */
 const BlockTaints = {
   autoscaler: { key: 'autoscaling.azure.com/cas-block', value: 'true', effect: 'NoSchedule' },
   provisioning: { key: 'autoscaling.azure.com/nap-block', effect: 'NoSchedule' },
 } as const;
 
-/** Settings that mean something only to the autoscaler. */
+/** Settings that only make sense for the autoscaler. */
 const NO_EQUIVALENT: Readonly<Record<string, string>> = {
   'balance-similar-node-groups': 'pods spread by their own topology spread constraints',
   'daemonset-eviction-for-empty-nodes': 'pods of DaemonSets are not evicted; they end with their node',
@@ -33,7 +33,7 @@ const NO_EQUIVALENT: Readonly<Record<string, string>> = {
   'scan-interval': 'pods and nodes are watched, not scanned',
 };
 
-/** From `az aks show -o json`, or from ARM. */
+/** Output of `az aks show -o json`, or from ARM. */
 export function convertAutoscaler(cluster: JsonObject, { sideBySide }: AutoscalerOptions): Conversion {
   const changes: Change[] = [];
   const facts = { ...cluster, ...record(cluster['properties']) };
@@ -119,7 +119,7 @@ interface PoolContext extends Disruption, AutoscalerOptions {
   readonly note: Note;
 }
 
-/** Pools that the autoscaler does not scale, and system pools, stay as they are. */
+/** Pools without the autoscaler, and system pools, are left unchanged. */
 function poolObjects(pool: JsonObject, context: PoolContext): JsonObject[] {
   const { note } = context;
   if (pool['enableAutoScaling'] !== true) return [];
@@ -213,7 +213,7 @@ function memberOf(pool: JsonObject, name: string): unknown {
   return found === undefined ? undefined : pool[found];
 }
 
-/** Settings of a pool that are not carried over, where they say something. */
+/** Pool settings that are not converted, reported if they are set. */
 const LOST: Readonly<Record<string, string>> = {
   kubeletConfig: 'write it as spec.kubelet of the AKSNodeClass',
   linuxOSConfig: 'write it as spec.linuxOSConfig of the AKSNodeClass',
@@ -253,7 +253,7 @@ function classSpec(pool: JsonObject): JsonObject {
   };
 }
 
-/** Labels of AKS itself come by themselves, or not at all. */
+/** Labels of AKS itself are set by AKS, or not at all. */
 function labelsOf(labels: JsonObject, note: Note): JsonObject {
   const kept = Object.entries(labels).filter(([key, value]) => {
     const isOurs = !key.startsWith(`${Groups.aks}/`);

@@ -1,4 +1,4 @@
-/** Manifests of Karpenter on another cloud, as manifests for Azure. What could not be taken over is listed. */
+/** Converts manifests of Karpenter on another cloud to Azure. Everything that could not be taken over is reported. */
 import { Groups } from '../api/labels.ts';
 import type { JsonObject } from '../api/schema/json.ts';
 import type { Change, Note } from './change.ts';
@@ -6,7 +6,7 @@ import { convertNodeClass } from './nodeClassConversion.ts';
 import { convertNodePool, foreignLabels, record, textOf } from './nodePoolConversion.ts';
 
 export interface Conversion {
-  /** Ready to be applied: classes, pools, then everything else in its order. */
+  /** In order of application: classes, pools, then everything else in its original order. */
   readonly objects: readonly JsonObject[];
   readonly changes: readonly Change[];
 }

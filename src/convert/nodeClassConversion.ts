@@ -1,4 +1,4 @@
-/** Node classes of other clouds as AKSNodeClasses. */
+/** Converts node classes of other clouds to AKSNodeClasses. */
 import { Annotations } from '../api/labels.ts';
 import { isJsonObject, type JsonObject } from '../api/schema/json.ts';
 import { Quantity } from '../units/quantity.ts';
@@ -9,7 +9,7 @@ const GIB = 2 ** 30;
 const DISK_GB = { least: 30, most: 2048 };
 const PODS = { least: 10, most: 250 };
 
-/** What the fields of other clouds' classes are on Azure. */
+/** Fields of other clouds' classes without an equivalent, and the reason. */
 const NO_EQUIVALENT: Readonly<Record<string, string>> = {
   subnetSelectorTerms: "nodes join the cluster's subnet; set vnetSubnetID for another one",
   subnetSelector: "nodes join the cluster's subnet; set vnetSubnetID for another one",
@@ -28,7 +28,7 @@ const NO_EQUIVALENT: Readonly<Record<string, string>> = {
 };
 const UNKNOWN = 'Azure has no such field';
 
-/** Fields that were read, or that say what another field says already. */
+/** Fields that were converted, or that repeat another field. */
 const READ: ReadonlySet<string> = new Set([
   'amiFamily',
   'amiSelectorTerms',
@@ -49,7 +49,7 @@ export function convertNodeClass(source: JsonObject, kubelets: readonly JsonObje
     if (READ.has(field)) continue;
     note({ field: `spec.${field}`, outcome: 'dropped', from: shown(value), why: NO_EQUIVALENT[field] ?? UNKNOWN });
   }
-  // Settings of the class win over those that pools of the older API carry.
+  // Settings of the class override those in pools of the older API.
   const kubelet = Object.assign({}, ...kubelets, record(spec['kubelet'])) as JsonObject;
   return {
     apiVersion: 'karpenter.azure.com/v1beta1',
@@ -90,7 +90,7 @@ function imageFamilyOf(spec: JsonObject, note: Note): string {
   return family ?? 'Ubuntu';
 }
 
-/** The first device, or the one that is said to be the root, is the system disk. */
+/** The root device, or else the first one, is the system disk. */
 function diskOf(spec: JsonObject, note: Note): JsonObject {
   const devices = listOf(spec['blockDeviceMappings']).map(record);
   const root = devices.find((device) => device['rootVolume'] === true) ?? devices[0];
@@ -151,7 +151,7 @@ function kubeletOf(kubelet: JsonObject, note: Note): JsonObject {
 }
 
 const TAG = { key: 512, value: 256, forbidden: /[<>%&?\\]/ };
-/** Tags by which another cloud or its tools find things. */
+/** Tags used by another cloud or its tools. */
 const FOREIGN_TAG = /^(aws:|eks:|kubernetes\.io\/cluster\/|karpenter\.sh\/|karpenter\.k8s\.aws\/)/;
 
 function tagsOf(tags: JsonObject, note: Note): JsonObject {

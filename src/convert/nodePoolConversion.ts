@@ -1,4 +1,4 @@
-/** NodePools of Karpenter on another cloud, or of its v1beta1 API, as NodePools for Azure. */
+/** Converts NodePools of Karpenter on another cloud, or of its v1beta1 API, to Azure. */
 import { Groups, isRestrictedLabel, WELL_KNOWN_LABELS } from '../api/labels.ts';
 import type { RequirementLike } from '../api/requirementValidation.ts';
 import { isJsonObject, type JsonObject } from '../api/schema/json.ts';
@@ -14,15 +14,15 @@ export interface NodePoolContext {
 export interface ConvertedPool {
   readonly pool: JsonObject;
   readonly className: string;
-  /** Kubelet settings, which v1beta1 has in the pool and Azure in the class. */
+  /** Kubelet settings, which are in the pool in v1beta1 and in the class on Azure. */
   readonly kubelet: JsonObject | undefined;
 }
 
-/** Annotations that Karpenter's own conversion from v1beta1 leaves, and those of the last writer. */
+/** Annotations left by Karpenter's conversion from v1beta1, and by the last writer. */
 const LEFT_BEHIND =
   /^(compatibility\.karpenter\.sh|karpenter\.sh\/nodepool-hash|kubectl\.kubernetes\.io\/last-applied)/;
 
-/** A part of the pool; what is there but has no fields is listed as lost. */
+/** A part of the pool; a value that is not an object is reported as lost. */
 function partOf(parent: JsonObject, key: string, field: string, note: Note): JsonObject {
   const value = parent[key];
   if (value !== undefined && !isJsonObject(value)) {
@@ -72,7 +72,7 @@ export function convertNodePool(source: JsonObject, { region, note }: NodePoolCo
   return { pool, className, kubelet: isJsonObject(inner['kubelet']) ? inner['kubelet'] : undefined };
 }
 
-/** Name and what users wrote; nothing that a server added. */
+/** Name and user-written metadata, without fields added by a server. */
 export function metadataOf(source: JsonObject): JsonObject {
   const metadata = record(source['metadata']);
   const annotations = Object.entries(record(metadata['annotations'])).filter(([key]) => !LEFT_BEHIND.test(key));
@@ -112,7 +112,7 @@ function taintsOf(name: 'taints' | 'startupTaints', inner: JsonObject, note: Not
   });
 }
 
-/** v1beta1 knows WhenUnderutilized, and no wait with it. */
+/** v1beta1 has WhenUnderutilized, without a wait. */
 function disruptionOf(disruption: JsonObject): JsonObject {
   const policy = disruption['consolidationPolicy'];
   return {
@@ -135,7 +135,7 @@ function limitsOf(spec: JsonObject, note: Note): JsonObject {
   return present({ limits: Object.fromEntries(entries) });
 }
 
-/** The same key twice is allowed, but what is said twice needs saying once. */
+/** A key may occur twice; identical requirements are merged. */
 function merged(requirements: readonly RequirementLike[]): RequirementLike[] {
   const seen = new Set<string>();
   return requirements.filter((requirement) => {
@@ -156,7 +156,7 @@ function requirementOf(value: unknown): RequirementLike {
   };
 }
 
-/** Labels of instances that only another cloud has, in the selectors of a workload. */
+/** Labels of other clouds' instances in the selectors of a workload. */
 export function foreignLabels(object: unknown, path = ''): string[] {
   if (Array.isArray(object)) return object.flatMap((item, at) => foreignLabels(item, `${path}[${at}]`));
   if (!isJsonObject(object)) return [];
@@ -185,7 +185,7 @@ export function only(object: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(names.filter((name) => object[name] !== undefined).map((name) => [name, object[name]]));
 }
 
-/** Without fields that are empty objects. */
+/** Removes fields that are empty objects. */
 export function present(object: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(object).filter(([, value]) => isJsonObject(value) && Object.keys(value).length > 0),

@@ -1,4 +1,4 @@
-/** How other clouds name their instances, and which family of Azure sells the like. */
+/** Instance names of other clouds, and the similar family on Azure. */
 
 export interface FamilyFacts {
   /** Value of `karpenter.azure.com/sku-family`. */
@@ -7,13 +7,13 @@ export interface FamilyFacts {
 }
 
 export interface InstanceFacts extends FamilyFacts {
-  /** Undefined where the name does not say. */
+  /** Undefined when the name does not tell. */
   readonly cpus: number | undefined;
 }
 
 export interface OtherCloud {
   readonly name: string;
-  /** Domains of its labels: `karpenter.k8s.aws/instance-cpu`. */
+  /** Domains of its labels, as in `karpenter.k8s.aws/instance-cpu`. */
   readonly domains: readonly string[];
   readonly category: (value: string) => string | undefined;
   readonly family: (value: string) => FamilyFacts | undefined;
@@ -52,7 +52,7 @@ function awsFamily(value: string): FamilyFacts | undefined {
   return { skuFamily, arch: isArm ? 'arm64' : 'amd64' };
 }
 
-/** Two vCPUs in `large`, and four for each `x`. */
+/** Two vCPUs for `large`, four per `x` for the others. */
 function awsCpus(size: string): number | undefined {
   if (size === 'large') return 2;
   const [, times] = /^(\d*)xlarge$/.exec(size) ?? [];
@@ -109,12 +109,12 @@ const GCP: OtherCloud = {
 
 const OTHER_CLOUDS: readonly OtherCloud[] = [AWS, GCP];
 
-/** The cloud that a label or an API group belongs to. */
+/** The cloud of a label or an API group. */
 export function cloudOfDomain(domain: string): OtherCloud | undefined {
   return OTHER_CLOUDS.find(({ domains }) => domains.some((own) => domain === own || domain.endsWith(`.${own}`)));
 }
 
-/** Names of instance types say by themselves whose they are. */
+/** Tells the cloud of an instance type from its name. */
 export function otherInstanceType(name: string): InstanceFacts | undefined {
   return name.includes('.') ? AWS.instanceType(name) : GCP.instanceType(name);
 }

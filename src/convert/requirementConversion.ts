@@ -1,4 +1,4 @@
-/** Requirements on the instances of another cloud, as requirements on those of Azure. */
+/** Converts requirements on another cloud's instances to Azure. */
 import { CapacityTypes, KNOWN_LABEL_VALUES, Labels, normalizeLabelKey } from '../api/labels.ts';
 import type { RequirementLike } from '../api/requirementValidation.ts';
 import { shown, type Note } from './change.ts';
@@ -13,10 +13,10 @@ export interface RequirementContext {
 }
 
 const LISTS: ReadonlySet<string> = new Set(['In', 'NotIn']);
-/** They take no values, so that only their key is translated. */
+/** Operators without values: only the key is converted. */
 const BARE: ReadonlySet<string> = new Set(['Exists', 'DoesNotExist']);
 
-/** Attributes that Azure has under another name and with the same values. */
+/** Attributes with another name on Azure and the same values. */
 const SAME_VALUES: Readonly<Record<string, string>> = {
   'instance-cpu': Labels.skuCpu,
   'instance-memory': Labels.skuMemory,
@@ -35,7 +35,7 @@ const GPU_NAMES: Readonly<Record<string, string>> = {
   m60: 'M60',
 };
 
-/** Attributes that nothing on Azure answers to, and what to know about each. */
+/** Attributes without an equivalent on Azure, with an explanation of each. */
 const NO_EQUIVALENT: Readonly<Record<string, string>> = {
   'instance-generation': `generations of other clouds cannot be compared with versions of Azure; see ${Labels.skuVersion}`,
   'instance-hypervisor': 'all instances of Azure run on the same hypervisor',
@@ -98,7 +98,7 @@ function attributeOf(
   }
 }
 
-/** A generous list of old values may become few new ones. */
+/** Many old values may become few new ones, so minValues is capped. */
 function within(minValues: number | undefined, values: readonly string[]): { readonly minValues?: number } {
   return minValues === undefined ? {} : { minValues: Math.min(minValues, values.length) };
 }
@@ -118,7 +118,7 @@ function requirementText({ key, operator, values = [] }: RequirementLike): strin
   return shown([key, operator, values.join(', ')].filter((part) => part !== '').join(' '));
 }
 
-/** Each value through the table; those without an equal are told. */
+/** Maps each value by the table; values without an equivalent are reported. */
 function byTable(
   requirement: RequirementLike,
   key: string,
@@ -144,7 +144,7 @@ function byTable(
   return [to];
 }
 
-/** A family says two things: what the instance is good at, and its architecture. */
+/** A family implies two things: its purpose and its architecture. */
 function families(
   requirement: RequirementLike,
   family: (value: string) => FamilyFacts | undefined,
@@ -157,13 +157,15 @@ function families(
   return [...mapped, ...archOf(facts)];
 }
 
-/** Where all are of one architecture, that was meant too. */
+/** If all have the same architecture, it was implied too. */
 function archOf(facts: readonly FamilyFacts[]): RequirementLike[] {
   const archs = [...new Set(facts.map(({ arch }) => arch))];
   return archs.length === 1 ? [{ key: Labels.arch, operator: 'In', values: archs }] : [];
 }
 
-/** Sizes below `large` have no equal: nodes of AKS have two vCPUs at least. Where they are excluded, nothing is reported. */
+/**
+ * Sizes below `large` have no equivalent: AKS nodes have at least two vCPUs. If they are excluded, nothing is reported.
+ */
 function sizes(requirement: RequirementLike, cloud: OtherCloud, context: RequirementContext): RequirementLike[] {
   const cpus = (value: string): string | undefined => cloud.cpusOfSize(value)?.toString();
   return byTable(requirement, Labels.skuCpu, cpus, context);
@@ -199,7 +201,7 @@ function instanceTypes(requirement: RequirementLike, context: RequirementContext
   );
   const to: RequirementLike[] = [
     { key: Labels.skuFamily, operator, values: skuFamilies },
-    // A type whose name does not say how many it has must stay possible.
+    // A type whose name does not tell its vCPUs must stay possible.
     ...(facts.some(({ cpus: count }) => count === undefined)
       ? []
       : [{ key: Labels.skuCpu, operator, values: cpus.map(String) }]),
@@ -222,7 +224,7 @@ function instanceTypes(requirement: RequirementLike, context: RequirementContext
 
 const ZONES = 'abc';
 
-/** `us-east-1a`, `us-central1-a` and `use1-az1` are zones 1 of their regions. */
+/** `us-east-1a`, `us-central1-a` and `use1-az1` all mean zone 1 of their region. */
 function zoneNumber(zone: string): number | undefined {
   const [, digit] = /-az(\d)$/.exec(zone) ?? [];
   const [, letter] = /[0-9]-?([a-z])$/.exec(zone) ?? [];

@@ -1,6 +1,6 @@
 /**
- * The cloud port without a cloud: an instance is a Node object, on any Kubernetes. A kwok controller or `nodewright
- * kubelet-sim` makes it ready.
+ * The cloud port without a cloud: an instance is just a Node object, on any Kubernetes. A kwok controller or
+ * `nodewright kubelet-sim` makes it ready.
  */
 import { READY } from '../api/conditionTypes.ts';
 import { Kinds, type Node } from '../api/kinds.ts';
@@ -45,7 +45,7 @@ export class KwokCloudProvider implements CloudProvider {
   private readonly options: KwokCloudProviderOptions;
   private readonly reservations: Reservations;
   private lastPurchase: Promise<void> = Promise.resolve();
-  /** Instances that are bought but have not joined, by the name of their Node. */
+  /** By Node name: instances bought that have not joined yet. */
   private readonly booting = new Map<string, { readonly purchase: Purchase; readonly cancel: () => void }>();
 
   constructor(options: KwokCloudProviderOptions) {
@@ -66,7 +66,7 @@ export class KwokCloudProvider implements CloudProvider {
     if (existing) return instanceOf(existing);
     const delay = registrationDelay(nodeClass, claim);
     const buy = (): Promise<Instance> => this.buy(request, delay, signal);
-    // One after the other where there are reservations, so that two do not get the last of one.
+    // With reservations, buy one after the other, so that two launches do not use the last unit.
     if (!this.reservations.any) return buy();
     const bought = this.lastPurchase.then(buy);
     this.lastPurchase = bought.then(
@@ -76,7 +76,7 @@ export class KwokCloudProvider implements CloudProvider {
     return bought;
   }
 
-  /** The Node is the instance: once it is going, nothing is left behind it. */
+  /** The Node is the instance: nothing else remains after its deletion. */
   async delete(claim: NodeClaim, signal?: AbortSignal): Promise<void> {
     const name = claim.status?.providerID?.slice(PROVIDER_PREFIX.length) || nodeName(claim);
     this.booting.get(name)?.cancel();
@@ -139,7 +139,7 @@ export class KwokCloudProvider implements CloudProvider {
     };
   }
 
-  /** The catalogue without what others have of its reservations; instances are counted only where there are any. */
+  /** The catalogue minus used reservations; instances are counted only if there are reservations. */
   private async forSale(signal: AbortSignal | undefined): Promise<readonly InstanceType[]> {
     if (!this.reservations.any) return this.options.instanceTypes;
     const joined = (await this.list(signal)).map(({ labels }) => labels);
@@ -147,7 +147,7 @@ export class KwokCloudProvider implements CloudProvider {
     return this.reservations.left([...joined, ...booting]);
   }
 
-  /** False when the API server does not want the Node: it stands for an instance that runs and cannot join. */
+  /** False when the API server rejects the Node: this simulates an instance that runs and cannot join. */
   private async joinNow(claim: NodeClaim, purchase: Purchase): Promise<boolean> {
     const { kube, log } = this.options;
     try {
@@ -189,7 +189,7 @@ export class KwokCloudProvider implements CloudProvider {
   }
 }
 
-/** As upstream: claims for kwok must list instance types. */
+/** As in upstream: claims for kwok must list instance types. */
 function namesInstanceTypes({ spec }: NodeClaim): boolean {
   return spec.requirements.some(
     ({ key, operator, values = [] }) => key === Labels.instanceType && operator === 'In' && values.length > 0,

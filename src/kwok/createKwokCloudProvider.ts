@@ -7,7 +7,7 @@ import { defaultCatalogue } from './defaultCatalogue.ts';
 import { parseInstanceTypes } from './instanceTypeFile.ts';
 
 export interface CreateKwokOptions extends Omit<KwokCloudProviderOptions, 'instanceTypes'> {
-  /** Path of an instance-type file; the built-in catalogue without one. */
+  /** Path of an instance-type file; absent: the built-in catalogue. */
   readonly instanceTypesFile?: string;
 }
 

@@ -1,4 +1,4 @@
-/** The catalogue that the kwok provider has without a file: 144 instance types in four zones. */
+/** The kwok provider's built-in catalogue: 144 instance types in four zones. */
 import { Labels } from '../api/labels.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
 import { instanceType } from './instanceTypeFile.ts';

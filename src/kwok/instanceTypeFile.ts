@@ -25,7 +25,7 @@ interface FileOffering {
 
 const OVERHEAD = parseResources({ cpu: '100m', memory: '10Mi' });
 const DEFAULT_PODS = 110;
-/** `large`, `xlarge`, `12xlarge`, `metal`: how sizes end in names of the form `m5.12xlarge`. */
+/** The size suffix of names such as `m5.12xlarge`: `large`, `xlarge`, `12xlarge`, `metal`. */
 const SIZE = /\.([a-z0-9-]+)$/;
 const FAMILY = /^([^.-]+)[.-]/;
 

@@ -1,10 +1,10 @@
-/** Names of the kwok provider, the same as in Karpenter's. */
+/** Labels of the kwok provider, the same as in Karpenter's. */
 export const KwokLabels = {
   instanceSize: 'karpenter.kwok.sh/instance-size',
   instanceFamily: 'karpenter.kwok.sh/instance-family',
   instanceCpu: 'karpenter.kwok.sh/instance-cpu',
   instanceMemory: 'karpenter.kwok.sh/instance-memory',
-  /** Label and annotation; kubelet simulators look for it. */
+  /** Label and annotation by which kubelet simulators find the Node. */
   node: 'kwok.x-k8s.io/node',
   partition: 'kwok-partition',
   price: 'eks-node-viewer/instance-price',

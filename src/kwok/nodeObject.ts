@@ -7,12 +7,12 @@ import type { Draft } from '../kube/kube.ts';
 import { formatResources } from '../units/resources.ts';
 import { FAKE, KwokLabels, PROVIDER_PREFIX } from './kwokLabels.ts';
 
-/** Always the same for a claim, so that a launch that is repeated finds what it did before. */
+/** Deterministic per claim, so that a repeated launch finds its earlier result. */
 export function nodeName({ metadata }: NodeClaim): string {
   return `kwok-${metadata.name}-${hash(metadata.uid ?? '')}`;
 }
 
-/** The labels that type and offering settle. */
+/** Labels determined by type and offering. */
 export function instanceLabels({ type, offering }: Purchase): Record<string, string> {
   return { ...singleValues(type.requirements), ...singleValues(offering.requirements) };
 }

@@ -1,14 +1,14 @@
-/** What is left of the reservations in a catalogue, given the instances that draw on them. */
+/** Remaining units of the catalogue's reservations, given the instances that use them. */
 import { Labels } from '../api/labels.ts';
 import type { InstanceType, Offering } from '../cloud/instanceType.ts';
 
 type InstanceLabels = Readonly<Record<string, string>>;
 
 export class Reservations {
-  /** Whether there is anything to count. */
+  /** Whether the catalogue has reservations. */
   readonly any: boolean;
   private readonly types: readonly InstanceType[];
-  /** Equal answers are the same object, so that what was compiled from it can be kept. */
+  /** Equal results are the same object, so that models compiled from it can be reused. */
   private last: { readonly used: string; readonly types: readonly InstanceType[] } | undefined;
 
   constructor(types: readonly InstanceType[]) {

@@ -1,6 +1,6 @@
 /**
- * The token that new nodes introduce themselves with, as AKS keeps it: a Secret of the cluster, replaced by another every
- * day. The one before stays for a while, for nodes that are still booting with it, and is then revoked. It is never logged.
+ * The bootstrap token of new nodes, as managed by AKS: a Secret of the cluster, replaced daily. The previous one stays
+ * valid for a while for nodes that are still booting, and is then revoked. Never logged.
  */
 import { createHash } from 'node:crypto';
 import { Kinds, type Secret } from '../api/kinds.ts';
@@ -12,14 +12,14 @@ import type { Log } from '../kube/log.ts';
 
 const NAMESPACE = 'kube-system';
 const TYPE = 'bootstrap.kubernetes.io/token';
-/** Marks tokens of ours; those of others are left alone. */
+/** Marks our tokens; other tokens are not touched. */
 const OWNED = { key: 'nodewright.dev/bootstrap-token', value: 'managed' } as const;
 const ISSUED = 'nodewright.dev/issued';
 const HOUR = 3_600_000;
-/** A token that outlives two rotations: a controller that is away for a day finds one that works. */
+/** Long enough for two rotations: a controller that was down for a day still finds a valid token. */
 const LIFETIME = 72 * HOUR;
 const ROTATE_AFTER = 24 * HOUR;
-/** Longer than a launch keeps a token in mind and a node takes to join. */
+/** Longer than a launch caches a token plus the time for a node to join. */
 export const REVOKE_AFTER = HOUR;
 
 export interface TokenKeeping {
@@ -35,7 +35,7 @@ interface Issued {
   readonly at: number;
 }
 
-/** Repeatable; a process that dies between two writes leaves one token more, which the next look revokes. */
+/** Repeatable; a process that dies between two writes leaves an extra token, which the next run revokes. */
 export async function keepBootstrapToken({ kube, clock, random, log }: TokenKeeping): Promise<void> {
   const now = clock.now();
   const tokens = await issuedTokens(kube);
@@ -46,7 +46,7 @@ export async function keepBootstrapToken({ kube, clock, random, log }: TokenKeep
     log.info(newest === undefined ? 'made a bootstrap token' : 'rotated the bootstrap token');
     return;
   }
-  // The newest of all has succeeded the others since it was issued.
+  // The newest token replaced the others when it was issued.
   if (now - newest.at < REVOKE_AFTER) return;
   for (const { name } of tokens.slice(1)) await revoke(kube, name);
   if (tokens.length > 1) log.info('revoked old bootstrap tokens', { count: tokens.length - 1 });

@@ -1,4 +1,6 @@
-/** What AKS creates when node auto-provisioning is on: AKSNodeClass `default`, NodePools `default` and `system-surge`. */
+/**
+ * Objects that AKS creates with node auto-provisioning: AKSNodeClass `default`, NodePools `default` and `system-surge`.
+ */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Groups, Labels } from '../api/labels.ts';
@@ -35,7 +37,7 @@ const defaultPool: NodePoolDraft = {
   },
 };
 
-/** Nodes of a cluster with Cilium wait for its agent. */
+/** In a cluster with Cilium, nodes wait for its agent. */
 const systemSurgePool = (hasCilium: boolean): NodePoolDraft => ({
   metadata: {
     name: 'system-surge',
@@ -68,5 +70,5 @@ export function defaultPoolsFor(network: { readonly networkDataplane: string }):
   return [defaultPool, systemSurgePool(network.networkDataplane === 'cilium')];
 }
 
-/** Those of the network that AKS recommends. */
+/** For the network that AKS recommends. */
 export const defaultPools = defaultPoolsFor({ networkDataplane: 'cilium' });

@@ -1,8 +1,8 @@
-/** When node images of a managed cluster may change whose user has set no maintenance window. */
+/** When node images of a managed cluster without a maintenance window may change. */
 import { createHash } from 'node:crypto';
 import { DAYS, type MaintenanceWindow } from './maintenanceSchedule.ts';
 
-/** Once a week. The day follows from the cluster's name, so that not all clusters change at once. */
+/** Weekly. The day depends on the cluster's name, so that not all clusters change at once. */
 export function fallbackWindow(cluster: string): MaintenanceWindow {
   const [byte = 0] = createHash('sha256').update(cluster.toLowerCase()).digest();
   const dayOfWeek = DAYS[byte % DAYS.length] ?? 'Sunday';

@@ -1,4 +1,4 @@
-/** What AKS puts into a cluster when node auto-provisioning is turned on: CRDs, and unless told otherwise pools. */
+/** What AKS installs in a cluster with node auto-provisioning: CRDs, and pools unless disabled. */
 import { renderCrds } from '../api/crds.ts';
 import { Kinds } from '../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
@@ -6,7 +6,7 @@ import { ignoreNotFound, isAlreadyExists } from '../kube/errors.ts';
 import type { Draft, Kube } from '../kube/kube.ts';
 import { defaultNodeClass, defaultPoolsFor } from './defaultPools.ts';
 
-/** The release under which AKS installs it; its CRDs say so. */
+/** The Helm release name used by AKS, as recorded on its CRDs. */
 const RELEASE = 'aks-managed-karpenter-overlay-base';
 const NAMESPACE = 'kube-system';
 const FIELD_MANAGER = 'nodewright';
@@ -16,11 +16,11 @@ export interface InstallationOptions {
   readonly networkDataplane: string;
 }
 
-/** Repeatable. Pools that are there stay as they are, also when default pools are no longer wanted. */
+/** Repeatable. Existing pools are not changed, even if default pools are no longer wanted. */
 export async function installNodeProvisioning(kube: Kube, options: InstallationOptions): Promise<void> {
   await installDefinitions(kube);
   const record = await ignoreNotFound(kube.get(Kinds.ConfigMap, { namespace: NAMESPACE, name: RELEASE }));
-  // Once: a user may delete what was created.
+  // Only once: a user may have deleted the pools since.
   if (record?.data?.['defaultNodePools'] === options.defaultNodePools) return;
   if (options.defaultNodePools === 'Auto') {
     await createUnlessThere(kube, Kinds.AKSNodeClass, defaultNodeClass);
@@ -36,12 +36,12 @@ export async function installNodeProvisioning(kube: Kube, options: InstallationO
   await kube.patch(Kinds.ConfigMap, ref, { type: 'apply', body }, { fieldManager: FIELD_MANAGER, force: true });
 }
 
-/** CRDs and pools stay, so that nothing of a user is lost. */
+/** CRDs and pools are kept, so that no user data is lost. */
 export async function removeNodeProvisioning(kube: Kube): Promise<void> {
   await ignoreNotFound(kube.delete(Kinds.ConfigMap, { namespace: NAMESPACE, name: RELEASE }));
 }
 
-/** A cluster that goes on gets the definitions of this version. Classes of other clouds are none of AKS's. */
+/** Updates CRDs of an existing cluster to this version. Node classes of other clouds are not part of AKS. */
 async function installDefinitions(kube: Kube): Promise<void> {
   for (const crd of renderCrds().filter(({ spec }) => spec.group !== Kinds.KWOKNodeClass.group)) {
     const body = {

@@ -1,9 +1,9 @@
-/** When a maintenance configuration of AKS has its windows: daily, weekly or monthly, in the time of its UTC offset. */
+/** The windows of an AKS maintenance configuration: daily, weekly or monthly, at its UTC offset. */
 
 type DayOfWeek = 'Sunday' | 'Monday' | 'Tuesday' | 'Wednesday' | 'Thursday' | 'Friday' | 'Saturday';
 type WeekIndex = 'First' | 'Second' | 'Third' | 'Fourth' | 'Last';
 
-/** As the container service keeps it; exactly one kind of schedule is there. */
+/** In the container service's format; has exactly one kind of schedule. */
 export interface MaintenanceSchedule {
   readonly daily?: { readonly intervalDays: number };
   readonly weekly?: { readonly intervalWeeks: number; readonly dayOfWeek: DayOfWeek };
@@ -24,11 +24,11 @@ export interface MaintenanceWindow {
   readonly utcOffset?: string;
   /** `yyyy-mm-dd`: no window before it, and intervals are counted from it. */
   readonly startDate?: string;
-  /** Days without a window, first and last included. */
+  /** Days without a window, both ends included. */
   readonly notAllowedDates?: readonly { readonly start: string; readonly end: string }[];
 }
 
-/** Milliseconds since the epoch; `end` is the first moment after it. */
+/** Milliseconds since the epoch; `end` is exclusive. */
 export interface TimeSpan {
   readonly start: number;
   readonly end: number;
@@ -47,12 +47,15 @@ export const DAYS: readonly DayOfWeek[] = [
   'Saturday',
 ];
 const WEEKS: readonly WeekIndex[] = ['First', 'Second', 'Third', 'Fourth'];
-/** The first day that counts when no start date is given: a Monday, and the first of a month's first full week. */
+/** Default start date: a Monday in the first full week of a month. */
 const FIRST_DAY = '1970-01-05';
-/** The longest interval is six months, and not-allowed dates may take some windows: two years find one or there is none. */
+/**
+ * The longest interval is six months, and not-allowed dates may exclude some windows: if there is any, it is within two
+ * years.
+ */
 const DAYS_TO_LOOK = 731;
 
-/** The window that is open now, or else the next one; undefined when there is none within two years. */
+/** The window open now, otherwise the next one; undefined when there is none within two years. */
 export function upcomingWindow(window: MaintenanceWindow, now: number): TimeSpan | undefined {
   const offset = offsetOf(window.utcOffset ?? '+00:00');
   const [hours = 0, minutes = 0] = window.startTime.split(':').map(Number);
@@ -80,7 +83,7 @@ function isScheduled({ schedule, startDate }: MaintenanceWindow, day: number): b
   }
   const months = monthNumber(day) - monthNumber(anchor);
   if (absoluteMonthly !== undefined) {
-    // The 31st of a shorter month is its last day.
+    // In a shorter month, the 31st means the last day.
     const wanted = Math.min(absoluteMonthly.dayOfMonth, daysInMonth(day));
     return months % absoluteMonthly.intervalMonths === 0 && dateOf(day).getUTCDate() === wanted;
   }
@@ -91,7 +94,7 @@ function isScheduled({ schedule, startDate }: MaintenanceWindow, day: number): b
   return weekIndex === 'Last' ? date + 7 > daysInMonth(day) : Math.ceil(date / 7) === WEEKS.indexOf(weekIndex) + 1;
 }
 
-/** A window that touches a forbidden day does not happen. */
+/** A window that touches a not-allowed day is skipped. */
 function isForbidden({ notAllowedDates = [] }: MaintenanceWindow, { start, end }: TimeSpan, offset: number): boolean {
   const [first, last] = [dayNumber(start + offset), dayNumber(end + offset - 1)];
   return notAllowedDates.some((dates) => dayOf(dates.start) <= last && first <= dayOf(dates.end));

@@ -1,6 +1,6 @@
 /**
- * The resource log of a managed cluster, category `karpenter-events`: what nodewright says as Kubernetes events, one JSON
- * object per line, in the form in which Azure Monitor hands out resource logs.
+ * The resource log of a managed cluster, category `karpenter-events`: nodewright's Kubernetes events, one JSON object
+ * per line, in Azure Monitor's format for resource logs.
  */
 import { Kinds, type Event } from '../api/kinds.ts';
 import type { ResourceKind } from '../api/object.ts';
@@ -8,10 +8,10 @@ import type { Clock } from '../clock/clock.ts';
 import type { Kube } from '../kube/kube.ts';
 
 export interface ResourceLogOptions {
-  /** Of the cluster. */
+  /** The cluster's id. */
   readonly resourceId: string;
   readonly clock: Pick<Clock, 'now'>;
-  /** Gets each line, without its end. */
+  /** Called with each line, without its line end. */
   readonly write: (line: string) => void;
 }
 
@@ -19,7 +19,7 @@ const CATEGORY = 'karpenter-events';
 const OPERATION = 'Microsoft.ContainerService/managedClusters/diagnosticLogs/Read';
 const WRITES: ReadonlySet<string> = new Set(['create', 'patch']);
 
-/** The same port; events that are written through it are in the log, too. */
+/** Wraps the port; events written through it are also logged. */
 export function withResourceLog(kube: Kube, options: ResourceLogOptions): Kube {
   return new Proxy(kube, {
     get: (target, name) => {

@@ -1,4 +1,4 @@
-/** Tells the controller when node images may change: the ConfigMap that AKS keeps beside it. */
+/** Tells the controller when node images may change, through the ConfigMap that AKS keeps in its namespace. */
 import { Kinds } from '../api/kinds.ts';
 import { ignoreNotFound } from '../kube/errors.ts';
 import type { Kube } from '../kube/kube.ts';
@@ -6,7 +6,7 @@ import { upcomingWindow, type MaintenanceWindow } from './maintenanceSchedule.ts
 
 const REF = { namespace: 'kube-system', name: 'upcoming-maintenance-window' };
 const FIELD_MANAGER = 'nodewright';
-/** A window in the past: a schedule that never comes round leaves nodes alone. */
+/** A window in the past: nodes of a schedule without any window are not changed. */
 const NEVER = new Date(0).toISOString();
 
 /** Without a schedule there is no ConfigMap, and images change at any time. */

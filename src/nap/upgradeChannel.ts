@@ -1,9 +1,9 @@
-/** To which Kubernetes version an auto-upgrade channel of AKS takes a control plane next. */
+/** The next Kubernetes version of a control plane on an AKS auto-upgrade channel. */
 
-/** `node-image` and `none` leave Kubernetes alone. */
+/** `node-image` and `none` do not upgrade Kubernetes. */
 export type UpgradeChannel = 'rapid' | 'stable' | 'patch' | 'node-image' | 'none';
 
-/** `versions` are those on sale. Undefined: it stays. One minor version at a time. */
+/** `versions`: available versions. Undefined: no upgrade. Upgrades one minor version at a time. */
 export function upgradeTarget(
   current: string,
   channel: UpgradeChannel,
@@ -13,7 +13,7 @@ export function upgradeTarget(
   const newest = minors.at(-1);
   const own = minorOf(current);
   if (newest === undefined || channel === 'none' || channel === 'node-image') return undefined;
-  // The newest minor version is rapid's; stable stays one behind it.
+  // `rapid` uses the newest minor version, `stable` the one before.
   const most = { rapid: newest, stable: minors.at(-2) ?? newest, patch: own }[channel];
   const wanted = Math.max(Math.min(own + 1, most), own);
   const target = newestPatch(wanted, versions);

@@ -1,4 +1,7 @@
-/** What AKS does to a cluster from time to time: rotate its bootstrap token, publish the next maintenance window, upgrade Kubernetes. */
+/**
+ * Periodic work of AKS on a cluster: rotate its bootstrap token, publish the next maintenance window, upgrade
+ * Kubernetes.
+ */
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import type { Kube } from '../kube/kube.ts';
@@ -9,7 +12,7 @@ import { isOpen, type MaintenanceWindow } from './maintenanceSchedule.ts';
 import { upgradeTarget, type UpgradeChannel } from './upgradeChannel.ts';
 import { publishWindow } from './upcomingWindow.ts';
 
-/** A managed cluster as its keeper sees it. */
+/** A managed cluster and its maintenance settings. */
 export interface KeptCluster {
   /** Its resource group and name. */
   readonly name: string;
@@ -18,7 +21,7 @@ export interface KeptCluster {
   readonly upgradeChannel: UpgradeChannel;
   /** Absent: at any time. */
   readonly autoUpgradeWindow: MaintenanceWindow | undefined;
-  /** Absent: by the fallback while node auto-provisioning is on. */
+  /** Absent: the fallback schedule while node auto-provisioning is on. */
   readonly nodeImageWindow: MaintenanceWindow | undefined;
 }
 
@@ -27,13 +30,13 @@ export interface UpkeepOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Undefined when the cluster is gone. */
+  /** Undefined when the cluster was deleted. */
   readonly cluster: () => KeptCluster | undefined;
   readonly versions: readonly string[];
   readonly upgrade: (version: string) => void;
 }
 
-/** Milliseconds between two looks; a schedule that was changed counts from the next. */
+/** Milliseconds between rounds; a changed schedule is used from the next one on. */
 const LOOK_AGAIN = 30_000;
 
 export async function runUpkeep(options: UpkeepOptions, stop: AbortSignal): Promise<void> {
@@ -53,7 +56,7 @@ export async function keepOnce(options: UpkeepOptions): Promise<void> {
   const { kube, clock, log, cluster, versions, upgrade } = options;
   const kept = cluster();
   if (kept === undefined) return;
-  // In the mode Manual, too: nodes of a nodewright of the user's own join with it.
+  // Also in mode Manual: nodes of a self-hosted nodewright join with it.
   await keepBootstrapToken(options);
   const now = clock.now();
   const fallback = kept.provisioningMode === 'Auto' ? fallbackWindow(kept.name) : undefined;

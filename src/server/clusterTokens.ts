@@ -1,16 +1,16 @@
-/** A token of the cluster opens a gate when the API server says that its user may do what is behind it. */
+/** Opens a gate for a token of the cluster if the API server allows its user what is behind the gate. */
 import { isAllowed, userOfToken, type Access } from '../kube/accessReviews.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { ReviewToken } from './gate.ts';
 
-/** What the dashboard shows, in the whole cluster. */
+/** Rights needed to see the dashboard, cluster-wide. */
 export const SHOWN_BY_DASHBOARD: readonly Access[] = [
   { verb: 'list', group: '', resource: 'nodes' },
   { verb: 'list', group: '', resource: 'pods' },
   { verb: 'list', group: 'karpenter.sh', resource: 'nodepools' },
 ];
 
-/** As the components of Kubernetes ask for theirs: `nonResourceURLs` of a ClusterRole. */
+/** As for Kubernetes components: `nonResourceURLs` of a ClusterRole. */
 export const PROFILES: readonly Access[] = [{ verb: 'get', path: '/debug/pprof/' }];
 
 export function clusterTokenReview(kube: Pick<Kube, 'create'>, needed: readonly Access[]): ReviewToken {

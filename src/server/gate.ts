@@ -1,6 +1,7 @@
 /**
- * Who may see the dashboard and take profiles. A browser on this host may be led here by any web page, so the address, the origin and a
- * session are checked before anything is answered: a foreign Host is DNS rebinding, a foreign Origin is another site.
+ * Access control for the dashboard and profiles. Any web page may send requests from a browser on this host, so the
+ * address, the origin and a session are checked before any answer: a foreign Host is DNS rebinding, a foreign Origin is
+ * another site.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -11,22 +12,22 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Checks a bearer token of the cluster; true when its user may look. */
+/** Checks a bearer token of the cluster; true when its user has access. */
 export type ReviewToken = (token: string) => Promise<boolean>;
 
 export interface GateOptions {
-  /** Present where links with a one-time token open it: told of each new token. */
+  /** Set when links with a one-time token give access: called with each new token. */
   readonly onToken?: (token: string) => void;
-  /** Present where tokens of the cluster open it. */
+  /** Set when tokens of the cluster give access. */
   readonly reviewToken?: ReviewToken;
-  /** Told to those who are not let in. */
+  /** Shown when access is refused. */
   readonly wayIn: string;
 }
 
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 const MOST_SESSIONS = 32;
 const MOST_REMEMBERED_REVIEWS = 64;
-/** Real milliseconds for which the answer of the API server holds. */
+/** Real milliseconds for which the API server's answer is cached. */
 const REVIEW_HOLDS = 30_000;
 const COOKIE = 'nodewright-dashboard';
 
@@ -39,7 +40,7 @@ const bearerOf = ({ authorization = '' }: IncomingMessage['headers']): string | 
 export class Gate {
   private readonly options: GateOptions;
   private token: string | undefined;
-  /** Oldest first; with the token of the cluster that opened it. */
+  /** Oldest first; with the cluster token, if one was used. */
   private readonly sessions: { readonly secret: Buffer; readonly token: string | undefined }[] = [];
   private readonly reviews = new Map<string, { readonly allowed: boolean; readonly until: number }>();
 
@@ -48,7 +49,7 @@ export class Gate {
     this.offerToken();
   }
 
-  /** For every request, before anything else is looked at. */
+  /** Called for every request before anything else. */
   refuseForeign({ headers, method }: Pick<IncomingMessage, 'headers' | 'method'>): Refusal | undefined {
     const { host = '', origin } = headers;
     if (!LOOPBACK_NAMES.has(host.replace(/:\d+$/, '').toLowerCase())) {
@@ -67,14 +68,14 @@ export class Gate {
     return undefined;
   }
 
-  /** The cookie to set for a one-time token; undefined for one that is wrong or was used. Another one is offered then. */
+  /** The cookie for a one-time token; undefined if it is wrong or already used. Then a new one is issued. */
   exchange(token: string): string | undefined {
     if (this.token === undefined || !timingSafeEqual(digest(token), digest(this.token))) return undefined;
     this.offerToken();
     return this.openSession();
   }
 
-  /** The cookie to set for a token of the cluster; undefined where it does not allow to look. */
+  /** The cookie for a token of the cluster; undefined if it does not give access. */
   async signIn(token: string): Promise<string | undefined> {
     return (await this.review(token)) ? this.openSession(token) : undefined;
   }
@@ -83,12 +84,12 @@ export class Gate {
     const bearer = bearerOf(headers);
     if (bearer !== undefined && (await this.review(bearer))) return undefined;
     const session = this.sessionOf(headers);
-    // A session of a token ends with the token, and with the rights of its user.
+    // The session of a token ends with the token, and with the rights of its user.
     if (session !== undefined && (session.token === undefined || (await this.review(session.token)))) return undefined;
     return { status: 401, message: this.options.wayIn };
   }
 
-  /** The token of the cluster that a visitor who was let in has shown; undefined for one who came by a link. */
+  /** The cluster token of an admitted visitor; undefined for one admitted by a link. */
   tokenOf({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
     return bearerOf(headers) ?? this.sessionOf(headers)?.token;
   }

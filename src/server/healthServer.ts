@@ -1,15 +1,15 @@
 /**
- * Liveness and readiness for the kubelet: /healthz and /readyz in the form that Kubernetes components use, "ok" or the
- * checks that fail. `?verbose` lists all checks, `?exclude` leaves some out, and each has an address of its own below.
+ * Liveness and readiness for the kubelet: /healthz and /readyz in the format of Kubernetes components, "ok" or the
+ * failed checks. `?verbose` lists all checks, `?exclude` skips some, and each check has its own path below.
  */
 import { messageOf } from '../errors/thrown.ts';
 import type { HttpEndpoint } from './httpEndpoint.ts';
 import { answerText, refuseWrites, requestUrl, startHttpEndpoint } from './httpEndpoint.ts';
 
 interface HealthCheck {
-  /** One word, as it appears in addresses: "caches-synced". */
+  /** One word, as used in paths: "caches-synced". */
   readonly name: string;
-  /** What is wrong, or undefined; a check that throws has failed too. */
+  /** The problem, or undefined; a check that throws has failed too. */
   check(): string | undefined | Promise<string | undefined>;
 }
 
@@ -20,7 +20,7 @@ export interface HealthServerOptions {
   readonly liveness?: readonly HealthCheck[];
   /** Whether the process can do its work. */
   readonly readiness?: readonly HealthCheck[];
-  /** A check that takes longer has failed. */
+  /** A check that takes longer fails. */
   readonly checkTimeoutMilliseconds?: number;
 }
 

@@ -1,4 +1,4 @@
-/** A small HTTP server with a start and a stop. A port that cannot be used is an error that names the option to change. */
+/** A small HTTP server with start and stop. If the port cannot be used, the error names the option to change. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,19 +6,19 @@ import { NodewrightError } from '../errors/nodewrightError.ts';
 import { messageOf, systemCode } from '../errors/thrown.ts';
 
 export interface HttpEndpointOptions {
-  /** What is served, for messages: "metrics". */
+  /** Name of the endpoint for messages: "metrics". */
   readonly purpose: string;
   readonly port: number;
   /** Absent: all interfaces. */
   readonly host?: string | undefined;
-  /** The option that chooses the port, for messages: "--metrics-port or METRICS_PORT". */
+  /** The option for the port, for messages: "--metrics-port or METRICS_PORT". */
   readonly setting: string;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
 export interface HttpEndpoint {
   readonly port: number;
-  /** Lets requests in flight finish for a moment, then closes. */
+  /** Waits a moment for pending requests, then closes. */
   stop(): Promise<void>;
 }
 
@@ -53,13 +53,13 @@ export function answerText(response: ServerResponse, status: number, text: strin
   response.end(text);
 }
 
-/** The path and query of a request; a malformed address becomes one that is not served. */
+/** The path and query of a request; a malformed URL becomes one that is not served. */
 export function requestUrl(request: IncomingMessage): URL {
   const target = request.url ?? '/';
   return URL.canParse(target, 'http://localhost') ? new URL(target, 'http://localhost') : new URL('http://localhost/?');
 }
 
-/** Answers every method but GET and HEAD with 405; true when it did. */
+/** Answers methods other than GET and HEAD with 405; true if it did. */
 export function refuseWrites(request: IncomingMessage, response: ServerResponse): boolean {
   if (request.method === 'GET' || request.method === 'HEAD') return false;
   response.setHeader('allow', 'GET, HEAD');

@@ -1,6 +1,6 @@
 /**
- * The production log: one JSON object per line, in the shape that Karpenter's users parse. When the sink fails, a second
- * sink gets one line about it.
+ * The production log: one JSON object per line, in the format of Karpenter's logs. When the sink fails, a second sink
+ * gets one line about it.
  */
 import { messageOf } from '../errors/thrown.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -17,15 +17,15 @@ export interface JsonLogOptions {
   /** Gets one line when an entry could not be written. */
   readonly failureSink: LogSink;
   readonly clock: Pick<Clock, 'now'>;
-  /** Seven characters of the revision that this was built from. */
+  /** Seven characters of the git revision. */
   readonly commit?: string | undefined;
-  /** Texts that never reach a line, such as tokens. */
+  /** Texts that are never logged, such as tokens. */
   readonly secrets?: readonly string[];
 }
 
 interface SharedState extends JsonLogOptions {
   readonly sampler: LogSampler;
-  /** As they look inside JSON. */
+  /** In their JSON-escaped form. */
   readonly hidden: readonly string[];
 }
 

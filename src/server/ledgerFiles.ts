@@ -1,7 +1,7 @@
 /**
- * The ledger on disk: JSON lines in a directory of its own, in files that follow one another. A line is written whole and
- * at once, so that the death of the process can tear the last one at most. The oldest files go when there are too many
- * bytes or when their last decision is too old.
+ * The ledger on disk: JSON lines in a sequence of files in its own directory. Each line is one write, so that a crash
+ * can only truncate the last one. The oldest files are deleted when the total size is too large or their last decision
+ * too old.
  */
 import {
   closeSync,
@@ -24,7 +24,7 @@ import { formatLedgerLine, parseLedgerLine } from '../ledger/ledgerLine.ts';
 
 export interface LedgerFilesOptions {
   readonly directory: string;
-  /** Bytes of all files together. */
+  /** Maximum bytes of all files together. */
   readonly maxBytes: number;
   /** Milliseconds. */
   readonly maxAge: number;
@@ -32,20 +32,20 @@ export interface LedgerFilesOptions {
   readonly log: Pick<Log, 'error'>;
 }
 
-/** Files that the bytes are divided among: one of them goes at a time. */
+/** Number of files among which the bytes are divided: files are deleted one at a time. */
 const FILES = 8;
-/** Bytes of one file, however many all may have: age takes whole files. */
+/** Maximum bytes of one file, because age limits delete whole files. */
 const FILE_BYTES = 16 * 1024 * 1024;
 const NAME = /^decisions-(\d{12})\.jsonl$/;
 
 interface OldFile {
   readonly path: string;
   readonly bytes: number;
-  /** Of its last entry: milliseconds since 1970. */
+  /** Time of its last entry, in milliseconds since 1970. */
   readonly last: number;
 }
 
-/** Gives the ledger back what the files know, and writes down every further entry. Returns how to end that. */
+/** Restores the ledger from the files, and appends every further entry. Returns a function that stops this. */
 export function keepLedgerInFiles(ledger: Ledger, options: LedgerFilesOptions): () => void {
   const { directory, now, maxAge } = options;
   let old: OldFile[];
@@ -68,7 +68,7 @@ export function keepLedgerInFiles(ledger: Ledger, options: LedgerFilesOptions): 
   };
 }
 
-/** Every entry that the files of a directory hold, oldest first. */
+/** All entries in the files of a directory, oldest first. */
 export function readLedgerFiles(directory: string): readonly LedgerEntry[] {
   try {
     return namesIn(directory).flatMap((name) => readFile(join(directory, name)).entries);
@@ -92,7 +92,7 @@ function readFile(path: string): { readonly file: OldFile; readonly entries: rea
   return { file: { path, bytes: Buffer.byteLength(text), last }, entries };
 }
 
-/** A record that the death of a process has torn would spoil the next file for readers of all of them in a row. */
+/** A truncated record would corrupt the next file when all are read in sequence. */
 function cutTorn(path: string): void {
   const bytes = readFileSync(path);
   const whole = bytes.lastIndexOf('\n') + 1;
@@ -129,14 +129,14 @@ class LedgerFiles {
     }
   }
 
-  /** A full disk must not stop the loops; said once, until it works again. */
+  /** A full disk must not stop the loops; reported once, until it works again. */
   private fail(details: Readonly<Record<string, unknown>>): void {
     if (!this.hasFailed) this.options.log.error('cannot write the ledger to disk', details);
     this.hasFailed = true;
     this.leave();
   }
 
-  /** What comes next must not be joined to what was torn. */
+  /** Start a new file, so that the next line is not appended to a truncated one. */
   private leave(): void {
     try {
       if (this.open !== undefined) ftruncateSync(this.open.descriptor, this.open.bytes);
@@ -155,8 +155,8 @@ class LedgerFiles {
   }
 
   /**
-   * A file is full at its share of the bytes or of the age: files go whole, and what is old must not stay with what is new.
-   * One that a former process wrote is never written to.
+   * A file is full when it reaches its share of the bytes or of the age, because files are deleted as a whole and old
+   * entries must not stay with new ones. Never appends to a file of an earlier process.
    */
   private fileFor(bytes: number, { sequence, time }: LedgerEntry) {
     const { open, options } = this;

@@ -1,17 +1,14 @@
-/**
- * Log fields as plain JSON: errors are unfolded, big integers, maps, sets and cycles are made serialisable, and depth is
- * bounded.
- */
+/** Log fields as plain JSON: expands errors, converts big integers, maps, sets and cycles, and limits depth. */
 const DEPTH_LIMIT = 8;
 const CAUSE_LIMIT = 5;
 const ITEM_LIMIT = 100;
 
-/** Keys that the entry itself uses; a field of that name is renamed so that neither is lost. */
+/** Keys used by the entry itself; a field with such a name is renamed so that neither is lost. */
 const RESERVED = new Set(['level', 'time', 'caller', 'message', 'commit']);
 
 /**
- * An error under `key` becomes its message there, as existing dashboards expect, and its name, code, data and cause
- * under `<key>Detail`.
+ * An error under `key` is written as its message there, as existing dashboards expect, and its name, code, data and
+ * cause under `<key>Detail`.
  */
 export function plainFields(fields: Readonly<Record<string, unknown>>, withStacks: boolean): Record<string, unknown> {
   const plain: Record<string, unknown> = {};
@@ -29,7 +26,7 @@ export function plainFields(fields: Readonly<Record<string, unknown>>, withStack
   return plain;
 }
 
-/** "outer: inner", like wrapped errors elsewhere in Kubernetes; a cause that the message already quotes is left out. */
+/** "outer: inner", like wrapped errors in Go; a cause already quoted in the message is left out. */
 function messageChain(error: Error): string {
   let text = error.message === '' ? error.name : error.message;
   let cause = error.cause;

@@ -1,10 +1,11 @@
 /**
- * Limits identical log entries: per second the first hundred of one level and message are written, then one in a hundred.
+ * Limits identical log entries: per second, the first hundred of one level and message are written, then one in a
+ * hundred.
  */
 const FIRST = 100;
 const THEREAFTER = 100;
 const WINDOW_MILLISECONDS = 1000;
-/** Messages that differ without end share one count, so that memory stays bounded. */
+/** Further distinct messages share one count, so that memory is bounded. */
 const DISTINCT_LIMIT = 4096;
 const OVERFLOW = '';
 

@@ -1,13 +1,13 @@
 /**
- * Where log lines go: stdout, stderr or files. Lines are written whole and synchronously, so that nothing queues up and
- * nothing is lost when the process dies.
+ * Destination of log lines: stdout, stderr or files. Lines are written whole and synchronously, so that nothing is
+ * queued and nothing is lost when the process dies.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import { systemProblem } from '../errors/thrown.ts';
 
 export interface LogSink {
-  /** `line` has no newline at its end. */
+  /** `line` has no newline at the end. */
   write(line: string): void;
   close(): void;
 }
@@ -28,7 +28,7 @@ export function openLogSink(paths: readonly string[]): LogSink {
 
 function openOne(path: string): LogSink {
   if (path === 'stdout' || path === 'stderr') {
-    // Looked up at each write, since tests and tools replace these streams.
+    // Looked up at each write, because tests and tools replace these streams.
     return { write: (line) => void process[path].write(`${line}\n`), close: () => undefined };
   }
   let descriptor: number;

@@ -1,4 +1,4 @@
-/** Metrics for Prometheus: the `MetricsRegistry` port rendered as the text that a scrape reads, with process metrics. */
+/** Metrics for Prometheus: implements the `MetricsRegistry` port and renders the text format, with process metrics. */
 import { InvariantError } from '../errors/invariantError.ts';
 import {
   collectDefaultMetrics,
@@ -101,7 +101,7 @@ export class PrometheusMetrics implements MetricsRegistry {
     return parts.join('');
   }
 
-  /** The same in parts, each made within about a millisecond, so that the event loop can run in between. */
+  /** The same in parts that each take about a millisecond, so that the event loop can run in between. */
   async *parts(): AsyncGenerator<string, void, void> {
     for (const refresh of this.refreshes) refresh();
     yield await this.registry.metrics();
@@ -138,7 +138,7 @@ export class PrometheusMetrics implements MetricsRegistry {
       throw new InvariantError(
         `the metric ${options.name} exists as a ${known.type} with labels [${known.labels}], not as a ${type} with [${labels}]`,
       );
-    // The type was compared above, and a type always comes with its own interface.
+    // Safe: the type was compared above, and it determines the interface.
     return known.metric as Metric;
   }
 }

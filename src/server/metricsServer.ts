@@ -1,7 +1,7 @@
 /**
- * The metrics endpoint: /metrics for Prometheus, and profiles below /debug/pprof/ when profiling is on. Metrics are for
- * everyone in the cluster. Profiles are for this host only, and for tokens of the cluster that may get them, since a heap
- * snapshot holds every secret of the process.
+ * The metrics endpoint: /metrics for Prometheus, and profiles below /debug/pprof/ when profiling is on. Metrics are
+ * open to everyone in the cluster. Profiles are only for this host and for authorized tokens of the cluster, because a
+ * heap snapshot contains every secret of the process.
  */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -18,13 +18,13 @@ export interface MetricsServerOptions {
   readonly port: number;
   readonly host?: string | undefined;
   readonly metrics: PrometheusMetrics;
-  /** Metrics below `/metrics/`, by the rest of the path: those of other clusters. */
+  /** Metrics of other clusters, below `/metrics/`, by the rest of the path. */
   readonly others?: (path: string) => PrometheusMetrics | undefined;
-  /** In front of profiles; without it there are none. */
+  /** Protects profiles; absent: no profiles. */
   readonly profiles?: Gate | undefined;
 }
 
-/** In parts, with a turn of the event loop in between: a large cluster has tens of megabytes of metrics. */
+/** In parts, yielding in between: a large cluster has tens of megabytes of metrics. */
 async function answerMetrics(metrics: PrometheusMetrics, response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': metrics.contentType });
   for await (const part of metrics.parts()) {
@@ -70,7 +70,7 @@ export function metricsHandler(options: Pick<MetricsServerOptions, 'metrics' | '
   };
 }
 
-/** `kube`: undefined while there is no API server to ask, and nothing is let through. */
+/** `kube`: undefined while no API server can be asked; then access is refused. */
 export function profilesGate(kube: () => Pick<Kube, 'create'> | undefined): Gate {
   return new Gate({
     reviewToken: async (token) => {
@@ -91,7 +91,7 @@ function metricsAt(
   return path.startsWith(BELOW) ? others?.(path.slice(BELOW.length).toLowerCase()) : undefined;
 }
 
-/** The address of the connection itself; headers that a client could forge play no part. */
+/** Checks the address of the connection itself, not headers that a client could forge. */
 export function isLoopback(address: string | undefined): boolean {
   return address !== undefined && /^(127\.|::1$|::ffff:127\.)/.test(address);
 }

@@ -1,6 +1,6 @@
 /**
- * Sends spans to an OpenTelemetry collector: OTLP over HTTP as JSON. Bounded in every direction and never in the way: what
- * finds no room, or no collector that takes it, is dropped and counted.
+ * Sends spans to an OpenTelemetry collector: OTLP over HTTP as JSON. All buffers are bounded, and tracing never blocks:
+ * spans that cannot be buffered or delivered are dropped and counted.
  */
 import { request } from 'undici';
 import type { Clock } from '../clock/clock.ts';
@@ -11,7 +11,7 @@ import type { Counter, MetricsRegistry } from '../kube/metrics.ts';
 import type { Span, SpanAttributes, Tracer } from '../kube/trace.ts';
 
 export interface OtlpTracerOptions {
-  /** The whole address, such as `http://collector:4318/v1/traces`. */
+  /** The complete URL, such as `http://collector:4318/v1/traces`. */
   readonly endpoint: string;
   readonly version: string;
   readonly clock: Clock;
@@ -20,11 +20,11 @@ export interface OtlpTracerOptions {
   readonly log: Log;
 }
 
-/** Spans that wait to be sent, of one message, and of one trace. */
+/** Limits on spans waiting to be sent, per message, and per trace. */
 const MOST_WAITING = 4_096;
 const MOST_SENT = 512;
 const MOST_OF_TRACE = 256;
-/** Milliseconds: between two messages, for one attempt, before the one retry, and for the last words. */
+/** Milliseconds: between two messages, for one attempt, before the one retry, and for the final send. */
 const INTERVAL = 5_000;
 const TIMEOUT = 10_000;
 const RETRY_AFTER = 1_000;
@@ -45,7 +45,7 @@ interface FinishedSpan {
   readonly status?: { readonly code: typeof ERROR; readonly message: string };
 }
 
-/** One trace: its id, and how many more spans it may have. */
+/** One trace: its id, and the number of spans it may still have. */
 interface Trace {
   readonly id: string;
   left: number;
@@ -75,7 +75,7 @@ export class OtlpTracer implements Tracer {
     return this.span(name, { id: this.id(32), left: MOST_OF_TRACE - 1 }, undefined, since);
   }
 
-  /** Sends what has ended, until the signal aborts; then once more what is left. */
+  /** Sends finished spans until the signal aborts; then sends the rest once. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.options;
     while (!signal.aborted) {
@@ -131,14 +131,14 @@ export class OtlpTracer implements Tracer {
         continue;
       }
       this.dropped.inc({ reason: 'export' }, spans.length);
-      // Once, until it works again: a collector that is away is no reason to fill the log.
+      // Logged once, until it works again: an unavailable collector must not fill the log.
       if (!this.isComplaining) this.options.log.error('traces cannot be exported; they are dropped', { problem });
       this.isComplaining = true;
       return;
     }
   }
 
-  /** What went wrong; undefined when they were taken. */
+  /** The problem; undefined when the spans were accepted. */
   private async send(spans: readonly FinishedSpan[], timeout: number): Promise<string | undefined> {
     const body = JSON.stringify(this.message(spans));
     for (let attempt = 0; ; attempt++) {
@@ -174,7 +174,7 @@ export class OtlpTracer implements Tracer {
     return { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: 'nodewright', version }, spans }] }] };
   }
 
-  /** Of hexadecimal digits, of which not all are 0. */
+  /** Hexadecimal digits, not all 0. */
   private id(length: number): string {
     const text = this.options.random.uuid().replaceAll('-', '');
     return text.slice(0, length);
@@ -192,6 +192,6 @@ function attributesOf(attributes: SpanAttributes): readonly object[] {
 function valueOf(value: SpanAttributes[string]): object {
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };
-  // 64 bit integers are text in the JSON of protocol buffers.
+  // In JSON of protocol buffers, 64-bit integers are text.
   return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }

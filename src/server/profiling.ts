@@ -1,6 +1,6 @@
 /**
- * Profiles of the running process below /debug/pprof/, where Go programs have theirs; Chrome's developer tools and
- * speedscope open the files. One profile at a time, of bounded length.
+ * Profiles of the running process below /debug/pprof/, as in Go programs; open the files with Chrome's developer tools
+ * or speedscope. One profile at a time, of limited duration.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Session } from 'node:inspector/promises';
@@ -51,7 +51,7 @@ async function sendProfile(
 ): Promise<void> {
   const session = new Session();
   session.connect();
-  /** Sends the headers once recording has begun, so that a client sees that the request is being served. */
+  /** Sends the headers when recording starts, so that a client sees that the request is being served. */
   const record = (file: string): Promise<void> => {
     attach(response, file);
     response.flushHeaders();

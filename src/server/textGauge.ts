@@ -1,6 +1,6 @@
 /**
- * A gauge stored by the text of its labels. A cluster has a hundred thousand series that a scrape does not change: a line
- * costs one concatenation, whatever its labels.
+ * A gauge whose series are stored by label text. A cluster has a hundred thousand series that rarely change: each line
+ * then costs one concatenation, whatever its labels.
  */
 import { InvariantError } from '../errors/invariantError.ts';
 import type { Gauge, MetricOptions } from '../kube/metrics.ts';
@@ -15,7 +15,7 @@ export class TextGauge implements Gauge {
   private readonly help: string;
   private readonly labels: readonly string[];
   private readonly values = new Map<string, number>();
-  /** Start times of gauges that show elapsed seconds, in milliseconds since the epoch. */
+  /** Start times, in milliseconds since the epoch, of gauges with elapsed seconds. */
   private readonly moments = new Map<string, number>();
 
   constructor({ name, help, labels = [] }: MetricOptions) {
@@ -42,14 +42,14 @@ export class TextGauge implements Gauge {
     this.moments.delete(series);
   }
 
-  /** Without anything to show, what it would show. */
+  /** The text format; only the header when there are no series. */
   *lines(now: number): Generator<string, void, void> {
     yield `# HELP ${this.name} ${this.help.replaceAll(/[\\\n]/g, (one) => ESCAPES[one] ?? one)}\n# TYPE ${this.name} gauge\n`;
     for (const [series, value] of this.values) yield `${series} ${textOf(value)}\n`;
     for (const [series, moment] of this.moments) yield `${series} ${textOf(Math.max(0, now - moment) / 1000)}\n`;
   }
 
-  /** The name with the labels that are given, in the order in which they were declared. */
+  /** The name with the given labels, in the order of their declaration. */
   private series(labels: Labels): string {
     let text = '';
     let count = 0;

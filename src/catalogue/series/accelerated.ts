@@ -1,4 +1,4 @@
-/** Accelerated: sizes with GPUs that AKS node images have drivers for. */
+/** Accelerated: GPU sizes for which AKS node images have drivers. */
 import { GENERATION_2, series, type SkuSeries } from './skuSeriesRow.ts';
 
 export const acceleratedSeries: readonly SkuSeries[] = [
@@ -40,7 +40,7 @@ export const acceleratedSeries: readonly SkuSeries[] = [
     [6, 12, 18, 36, 72],
     55 / 6,
     { kind: 'fixedCache', cacheGiB: 128, tempGiBPerCpu: 20 },
-    // Azure reports one device for a slice of a card, too.
+    // Azure also reports one device for a fraction of a GPU.
     { ...GENERATION_2, memoryGiB: { 18: 220, 36: 440, 72: 880 }, gpus: { 6: 1, 12: 1, 18: 1, 36: 1, 72: 2 } },
   ),
   series(

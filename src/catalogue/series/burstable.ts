@@ -1,4 +1,4 @@
-/** Burstable: cheap while they rest. They cannot be had as spot instances. */
+/** Burstable: cheap at low load. Not available as spot instances. */
 import { ARM, NO_DISK, series, type SkuSeries } from './skuSeriesRow.ts';
 
 const BURSTABLE = { spot: false, ultra: false } as const;

@@ -1,6 +1,6 @@
 /**
- * Sizes of an earlier generation that clients still ask for: the Azure CLI up to 2.6x makes clusters with
- * `Standard_DS2_v2`. Sizes of today are cheaper in every respect, so that no plan would choose these.
+ * Sizes of an earlier generation that clients still request: the Azure CLI up to 2.6x creates clusters with
+ * `Standard_DS2_v2`. Current sizes are cheaper in every respect, so no plan would choose these.
  */
 import { series, type LocalDisk, type SkuSeries } from './skuSeriesRow.ts';
 

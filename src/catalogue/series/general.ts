@@ -1,4 +1,4 @@
-/** General purpose: four GiB for each vCPU, or two for the `l` sizes. */
+/** General purpose: four GiB per vCPU, or two for the `l` sizes. */
 import {
   ARM,
   ARM_5,

@@ -1,4 +1,4 @@
-/** Memory: eight GiB for each vCPU, and the large `M` sizes with more. */
+/** Memory: eight GiB per vCPU, and the large `M` sizes with more. */
 import {
   ARM,
   ARM_5,
@@ -23,7 +23,7 @@ const WITH_20_TO_96 = [...WITH_20_TO_64, 96];
 const WITH_20_TO_128 = [...WITH_20_TO_96, 128];
 const ARM_TO_32 = [2, 4, 8, 16, 20, 32];
 
-/** The largest size of many series has less than its share. */
+/** In many series the largest size has less memory than the rule gives. */
 const LAST_3 = { memoryGiB: { 64: 432 } };
 const LAST_4 = { memoryGiB: { 64: 504 } };
 const LAST_5 = { memoryGiB: { 96: 672 } };

@@ -1,16 +1,16 @@
-/** Rows of the series table, as they are written: a template and its facts. */
+/** Rows of the series table: a template and its properties. */
 
 export interface SkuSeries {
   /** Name of a size without `Standard_`; `#` stands for the vCPU count. */
   readonly template: string;
-  /** The name that quota is counted under. */
+  /** Quota name. */
   readonly family: string;
   readonly cpus: readonly number[];
   readonly memoryGiBPerCpu: number;
-  /** Sizes whose memory breaks the rule above, by vCPU count. */
+  /** Memory of sizes that do not follow the rule above, by vCPU count. */
   readonly memoryGiB?: Readonly<Record<number, number>>;
   readonly architecture?: 'Arm64';
-  /** Absent means both generations. */
+  /** Absent: both generations. */
   readonly generations?: 'V1' | 'V2';
   readonly disk: LocalDisk;
   readonly gpus?: Readonly<Record<number, number>>;
@@ -21,20 +21,20 @@ export interface SkuSeries {
   readonly zones?: readonly string[];
 }
 
-/** Local storage of a series, in GiB for each vCPU. */
+/** Local storage of a series, in GiB per vCPU. */
 export type LocalDisk =
   | { readonly kind: 'none' }
   | {
       readonly kind: 'cache';
       readonly cacheGiBPerCpu: number;
       readonly tempGiBPerCpu: number;
-      /** Sizes whose cache breaks the rule, by vCPU count. */
+      /** Cache of sizes that do not follow the rule, by vCPU count. */
       readonly cacheGiB?: Readonly<Record<number, number>>;
     }
   | { readonly kind: 'fixedCache'; readonly cacheGiB: number; readonly tempGiBPerCpu: number }
-  /** The temporary disk may hold the operating system. */
+  /** The temporary disk may be used for the operating system. */
   | { readonly kind: 'temp'; readonly tempGiBPerCpu: number; readonly nvmeGiBPerCpu: number }
-  /** It may not. */
+  /** The temporary disk may not be used for the operating system. */
   | { readonly kind: 'scratch'; readonly tempGiBPerCpu: number }
   | { readonly kind: 'nvme'; readonly nvmeGiBPerCpu: number };
 
@@ -59,11 +59,11 @@ export const TO_160 = [...TO_128, 160];
 export const TO_192 = [...TO_128, 192];
 
 export const NO_DISK: LocalDisk = { kind: 'none' };
-/** `d` sizes of generations 4 and 5: 25 GiB of cache and 37.5 GiB of temporary disk for each vCPU. */
+/** `d` sizes of generations 4 and 5: 25 GiB of cache and 37.5 GiB of temporary disk per vCPU. */
 export const CACHED: LocalDisk = { kind: 'cache', cacheGiBPerCpu: 25, tempGiBPerCpu: 37.5 };
-/** The same without premium storage, and so without a cache. */
+/** The same without premium storage, and therefore without a cache. */
 export const UNCACHED: LocalDisk = { kind: 'temp', tempGiBPerCpu: 37.5, nvmeGiBPerCpu: 0 };
-/** Generation 3, without the letter `d`: a small temporary disk beside the same cache. */
+/** Generation 3, without the letter `d`: a small temporary disk and the same cache. */
 export const CACHED_SMALL: LocalDisk = { kind: 'cache', cacheGiBPerCpu: 25, tempGiBPerCpu: 8 };
 /** Generation 3 without premium storage. */
 export const SCRATCH: LocalDisk = { kind: 'scratch', tempGiBPerCpu: 25 };

@@ -1,7 +1,7 @@
 import type { MetricOptions, MetricsRegistry } from '../../kube/metrics.ts';
 import { noMetrics } from '../../kube/metrics.ts';
 
-/** A metric as the program declares it. */
+/** A metric declared by the program. */
 export interface DeclaredMetric {
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
   readonly name: string;
@@ -9,7 +9,7 @@ export interface DeclaredMetric {
   readonly labels: readonly string[];
 }
 
-/** What `declare` asks a registry for, in order of name. */
+/** The metrics that `declare` registers, sorted by name. */
 export function metricsDeclaredBy(declare: (registry: MetricsRegistry) => void): readonly DeclaredMetric[] {
   const known = new Map<string, DeclaredMetric>();
   const note = (type: DeclaredMetric['type'], { name, help, labels = [] }: MetricOptions): void => {

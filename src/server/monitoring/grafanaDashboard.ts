@@ -1,4 +1,4 @@
-/** A Grafana dashboard with a panel for every metric that the program declares, by subject. */
+/** A Grafana dashboard with a panel for every declared metric, by subject. */
 import type { DeclaredMetric } from './declaredMetric.ts';
 
 interface Panel {
@@ -10,7 +10,7 @@ interface Panel {
 
 interface Subject {
   readonly title: string;
-  /** What the names of its metrics begin with. */
+  /** Prefixes of its metrics' names. */
   readonly prefixes: readonly string[];
 }
 
@@ -27,7 +27,7 @@ const SUBJECTS: readonly Subject[] = [
   { title: 'Conditions', prefixes: ['operator_status_condition', 'operator_termination'] },
 ];
 
-/** Labels that one line per value is drawn for, the first that a metric has; others would be too many. */
+/** The label by which a panel draws lines: the first of these that the metric has; others would give too many lines. */
 const DRAWN_BY = ['nodepool', 'reason', 'blocker', 'resource_type', 'kind', 'phase', 'method', 'controller', 'type'];
 
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };

@@ -1,9 +1,9 @@
-/** Alerting rules for what an operator has to look at, each with the command that says why. */
+/** Alerting rules for conditions that need an operator, each with the command that explains the cause. */
 
 interface Alert {
   readonly name: string;
   readonly expression: string;
-  /** How long it must hold. */
+  /** How long the condition must last. */
   readonly lasting: string;
   readonly severity: 'critical' | 'warning' | 'info';
   readonly summary: string;
