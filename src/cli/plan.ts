@@ -140,12 +140,13 @@ async function planChange(options: PlanOptions): Promise<void> {
   const report = { ...played, quotas: await quotasOf(played.quotas, objects, options) };
   process.stdout.write(printed(report, output, changeReportText));
   const { before, after } = report;
-  const increase = before.pricePerHour === 0 ? 0 : (after.pricePerHour / before.pricePerHour - 1) * 100;
+  const increase =
+    after.pricePerHour === before.pricePerHour ? 0 : (after.pricePerHour / before.pricePerHour - 1) * 100;
   const failures =
     maxCostIncrease !== undefined && increase > maxCostIncrease ? [costIncreaseText(increase, maxCostIncrease)] : [];
   const mistakes = input.mistakes.length + (strict ? input.warnings.length : 0);
   if (mistakes > 0) failures.push(mistakesText(mistakes));
-  if (failures.length > 0) throw new NodewrightError('PlanChecksFailed', { failures });
+  if (failures.length > 0) throw new NodewrightError('PlanChecksFailed', { failures, option: '--max-cost-increase' });
 }
 
 /** With what is used of them, where Azure is to be asked. */
@@ -194,7 +195,7 @@ async function plan(options: PlanOptions): Promise<void> {
   const failures = options.failOn.flatMap((condition) => failureOf(condition, report));
   const mistakes = input.mistakes.length + (options.strict ? input.warnings.length : 0);
   if (mistakes > 0) failures.push(mistakesText(mistakes));
-  if (failures.length > 0) throw new NodewrightError('PlanChecksFailed', { failures });
+  if (failures.length > 0) throw new NodewrightError('PlanChecksFailed', { failures, option: '--fail-on' });
 }
 
 function print(report: PlanReport, output: PlanOptions['output'], explain: boolean): string {

@@ -96,12 +96,13 @@ export const commandErrors = {
     remedy: () => 'name manifests with -f, or - for standard input',
     example: {},
   }),
-  PlanChecksFailed: entry<{ readonly failures: readonly string[] }>({
+  PlanChecksFailed: entry<{ readonly failures: readonly string[]; readonly option: string }>({
     exit: 'failure',
-    about: 'The plan was made, but a --fail-on condition holds or the input has mistakes.',
+    about:
+      'The plan was made, but a --fail-on condition or --max-cost-increase does not hold, or the input has mistakes.',
     what: ({ failures }) => failures.join('; '),
-    remedy: () => 'correct what the plan and the messages above name, or change --fail-on',
-    example: { failures: ['2 pods cannot be placed'] },
+    remedy: ({ option }) => `correct what the plan and the messages above name, or change ${option}`,
+    example: { failures: ['2 pods cannot be placed'], option: '--fail-on' },
   }),
   NothingToConvert: entry<Record<never, never>>({
     exit: 'usage',

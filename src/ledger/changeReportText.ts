@@ -14,7 +14,7 @@ export function changeReportText(report: ChangeReport): string {
     billRow('before', before),
     billRow('after', after),
     '',
-    `${countText(drifting.length, 'node')} drift, ${countText(evictions, 'pod')} move, in ${countText(steps.length, 'step')}.`,
+    `${countText(drifting.length, 'node')} drift${drifting.length === 1 ? 's' : ''}, ${countText(evictions, 'pod')} move${evictions === 1 ? 's' : ''}, in ${countText(steps.length, 'step')}.`,
   ];
   if (drifting.length > 0) {
     lines.push(
@@ -89,7 +89,9 @@ function named(names: readonly string[]): string {
 }
 
 export function costIncreaseText(percent: number, limit: number): string {
-  return `the cluster costs ${percent.toFixed(1)} % more, which is above ${limit} %`;
+  return Number.isFinite(percent)
+    ? `the cluster costs ${percent.toFixed(1)} % more, which is above ${limit} %`
+    : `the cluster costs nothing before and something after, which is above ${limit} %`;
 }
 
 export const quotaUnknownText = (problem: string): string => `Azure did not say what is used of its quotas: ${problem}`;

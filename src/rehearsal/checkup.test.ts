@@ -107,6 +107,11 @@ describe('a trap', () => {
     expect(await afterFix(paper, check)).toEqual([]);
   });
 
+  it('held-node is none where only fewer pods would let the node go', async () => {
+    const paper = trapped('budget-allows-nothing');
+    expect((await findingsOf(paper)).map((each) => each.check)).not.toContain('held-node');
+  });
+
   it('spread-blocks is found where a looser spread would save a node, and only there', async () => {
     const spreadOver = (whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway') => {
       const paper = new PaperCluster();

@@ -1,6 +1,8 @@
 /** What blocks nodes that should be removed. */
 import { findCondition } from '../api/conditions.ts';
+import { Kinds } from '../api/kinds.ts';
 import type { Kube } from '../kube/kube.ts';
+import type { ExplainedFix } from '../ledger/explanation.ts';
 import type { Finding, Trap } from '../ledger/finding.ts';
 import type { NodeFate } from '../ledger/nodeFateText.ts';
 import { explainNodeIn } from './explainNodeIn.ts';
@@ -20,7 +22,9 @@ export async function heldFindings(
   for (const pool of backlogOf(rehearsal, fates).pools) {
     for (const blocker of pool.blockers.filter(({ cause }) => HELD.includes(cause)).slice(0, 3)) {
       const node = await explainNodeIn(rehearsal, { kind: 'node', name: blocker.example }, options, kube);
-      if (node === undefined) continue;
+      const fixes = node?.fixes.filter(leavesPods) ?? [];
+      // Where only fewer pods would let it go, it is as full as it can be: nothing holds it that is a trap.
+      if (node === undefined || (fixes.length === 0 && node.fixes.length > 0)) continue;
       const trap: Trap = {
         check: 'held-node',
         nodes: blocker.nodes,
@@ -28,7 +32,7 @@ export async function heldFindings(
         sentence: node.sentence,
         savingsPerMonth: blocker.savingsPerHour * HOURS_PER_MONTH,
       };
-      found.push(findingOf('warning', node.object, trap, node.fixes));
+      found.push(findingOf('warning', node.object, trap, fixes));
     }
   }
   const told = new Set<string>();
@@ -46,3 +50,7 @@ export async function heldFindings(
 
 /** Blockers configured by users. */
 const HELD: readonly string[] = ['pdb', 'do-not-disrupt', 'budget', 'policy', 'scheduling'];
+
+/** A node is cordoned where its pods are to end; a fix without patches ends some that nothing makes again. */
+const leavesPods = ({ patches }: ExplainedFix): boolean =>
+  patches.length > 0 && !patches.some(({ target, patch }) => target.kind === Kinds.Node.kind && 'spec' in patch);
