@@ -178,7 +178,8 @@ function looserPodBudget(budget: PodDisruptionBudget, pod: Pod, starting: readon
     return proposal(change, patchOf(target, { spec: { minAvailable, maxUnavailable: null } }));
   }
   const maxUnavailable = Math.max(more, expectedPods - currentHealthy + more);
-  const spec = { maxUnavailable, ...(budget.spec?.minAvailable !== undefined && { minAvailable: null }) };
+  // Also where another change of the same fix has dropped minAvailable already: the fix may come to do without that one.
+  const spec = { maxUnavailable, minAvailable: null };
   return proposal({ kind: 'pod-budget', budget: nameOf(budget), maxUnavailable }, patchOf(target, { spec }));
 }
 

@@ -29,6 +29,8 @@ describe('fixes that need more than one thought', { timeout: 600_000 }, () => {
     ['a pool whose class is not ready, and whose limits have room for one of two pods', 'winter-62'],
     ['a budget of pods whose nodes leave together', 'winter-183'],
     ['a pod of a DaemonSet whose node has no room for it', 'winter-171'],
+    ['pods that an earlier change has made leave already', 'spring-121'],
+    ['two budgets of one pod, of which one has two limits', 'autumn-267'],
     ['gates and a template of several pods that are made anew', 'autumn-29'],
     ['gates of one pod, and limits', 'autumn-76'],
     ['a rollout to another scheduler, which buys a node for each pod as it comes', 'autumn-79'],

@@ -75,12 +75,21 @@ export async function applyFix(
     const ref = { name, namespace };
     if (type === 'merge') await kube.patch(kind, ref, { type, body: patch });
     else if (type === 'delete') {
-      await kube.delete(kind, ref, { propagationPolicy: 'Background' });
+      // A patch before may have made it leave already.
+      await ignoringAbsence(() => kube.delete(kind, ref, { propagationPolicy: 'Background' }));
       await gone(() => kube.get(kind, ref), pause);
     } else await kube.create(kind, patch as unknown as KubeObject);
     done.push(`${target.kind.toLowerCase()}/${name} ${DONE[type]}`);
   }
   return done;
+}
+
+async function ignoringAbsence(act: () => Promise<unknown>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
 }
 
 /** Looks at an object that was deleted, while finalizers or the end of its containers hold it. */
