@@ -188,7 +188,8 @@ class Walk {
   }
 }
 
-function isZero(value: unknown): boolean {
+/** What Go leaves out where a field says `omitempty`. */
+export function isZero(value: unknown): boolean {
   return value === '' || value === 0 || value === false;
 }
 

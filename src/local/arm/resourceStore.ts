@@ -1,5 +1,4 @@
 /** The resources and groups of the local Azure as plain JSON, found by id, type or parent without regard to case. */
-import type { ArmError } from './armError.ts';
 import { refusal } from './refusal.ts';
 import type { JsonObject } from './jsonPath.ts';
 
@@ -139,7 +138,7 @@ export class ResourceStore {
   /** 404 with ARM's own words when absent. */
   get(group: string, type: string, ...names: readonly string[]): ArmResource {
     const resource = this.find(this.idOf(group, type, ...names));
-    if (resource === undefined) throw resourceNotFound(type, names, group);
+    if (resource === undefined) throw refusal('ResourceNotFound', { type, path: names.join('/'), group });
     return resource;
   }
 
@@ -213,10 +212,6 @@ export class ResourceStore {
     this.types.set(key, index);
     return index;
   }
-}
-
-function resourceNotFound(type: string, names: readonly string[], group: string): ArmError {
-  return refusal('ResourceNotFound', { type, path: names.join('/'), group });
 }
 
 /** What a client is shown of a resource. */

@@ -46,6 +46,6 @@ function roomOn({ info }: Seeker, node: NodeInfo): number {
 
 const isSoft = ({ effect }: Taint): boolean => effect === 'PreferNoSchedule';
 
-function dislikes({ info }: Seeker, node: NodeInfo): number {
-  return node.taints.filter((taint) => isSoft(taint) && !isTolerated(taint, info.pod.spec?.tolerations)).length;
-}
+/** How many taints of the node the pod would rather avoid. */
+const dislikes = ({ info: { pod } }: Seeker, { taints }: NodeInfo): number =>
+  taints.filter((taint) => isSoft(taint) && !isTolerated(taint, pod.spec?.tolerations)).length;

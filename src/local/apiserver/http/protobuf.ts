@@ -4,6 +4,7 @@
  */
 import { goPackage } from '../apiVersion.ts';
 import { isFields, type Fields } from '../fields.ts';
+import { isZero } from '../normalise.ts';
 import table from '../schemas/protobuf.json' with { type: 'json' };
 import { badRequest } from '../status.ts';
 
@@ -107,8 +108,6 @@ function decodeValue(type: string, wire: Wire, depth: number): unknown {
     }
   }
 }
-
-const isZero = (value: unknown): boolean => value === '' || value === 0 || value === false;
 
 function decodeMessage(type: string, buffer: Buffer, depth: number): Fields {
   const rows = messages[type];

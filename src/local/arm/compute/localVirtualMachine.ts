@@ -53,6 +53,7 @@ export function describeMachine(
   const diskSize = objectAt(properties, 'storageProfile', 'osDisk')['diskSizeGB'];
   const createdAt = hidden?.['createdAt'];
   const resourceGroup = machine.id.split('/')[4] ?? '';
+  const nodeGroup = resourceGroup.toLowerCase();
   return {
     id: machine.id,
     vmId: textAt(properties, 'vmId') ?? '',
@@ -73,17 +74,13 @@ export function describeMachine(
     privateIPAddress: interfaces.primaryAddress(interfaceIds(machine)[0] ?? ''),
     apiServerNames: context.store
       .list(MANAGED_CLUSTERS)
-      .filter(({ properties: cluster }) => isSame(textAt(cluster, 'nodeResourceGroup'), resourceGroup))
+      .filter(({ properties: cluster }) => nodeGroup === textAt(cluster, 'nodeResourceGroup')?.toLowerCase())
       .flatMap(({ properties: cluster }) => resolvableNames(cluster)),
     tags: machine.tags ?? {},
     provisioningState: textAt(properties, 'provisioningState') ?? '',
     isOff: textAt(hidden, 'told') === 'off',
     createdAt: typeof createdAt === 'number' ? createdAt : 0,
   };
-}
-
-function isSame(group: string | undefined, other: string): boolean {
-  return group?.toLowerCase() === other.toLowerCase();
 }
 
 export function interfaceIds(machine: ArmResource): readonly string[] {

@@ -76,7 +76,8 @@ function attach(
   const given = textAt(wanted, 'managedDisk', 'id');
   const id = given ?? context.store.idOf(group, DISKS, name);
   const existing = context.store.find(id);
-  const storageAccountType = textAt(wanted, 'managedDisk', 'storageAccountType') ?? skuOf(existing) ?? 'Premium_LRS';
+  const storageAccountType =
+    textAt(wanted, 'managedDisk', 'storageAccountType') ?? textAt(existing?.sku, 'name') ?? 'Premium_LRS';
   if (wanted['createOption'] === 'Attach' && existing === undefined) throw refusal('NotFound.disk', { id });
   if (existing?.managedBy !== undefined && existing.managedBy.toLowerCase() !== machine.id.toLowerCase()) {
     throw refusal('ConflictingUserInput.attached', { name, managedBy: existing.managedBy }, { target: name });
@@ -108,8 +109,4 @@ function attach(
     },
   });
   return { ...objectAt(wanted, 'managedDisk'), storageAccountType, id };
-}
-
-function skuOf(disk: ArmResource | undefined): string | undefined {
-  return textAt(disk?.sku, 'name');
 }

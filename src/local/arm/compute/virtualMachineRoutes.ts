@@ -1,6 +1,5 @@
 /** The routes of virtual machines. */
 import { paged, timestamp, type ArmContext } from '../armContext.ts';
-import type { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
 import { at, objectAt, textAt } from '../jsonPath.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
@@ -95,7 +94,8 @@ export function virtualMachineRoutes(
     route('virtualMachines.delete', 'DELETE', `${collection}/{name}`, (request) => machines.delete(request)),
     route('virtualMachines.simulateEviction', 'POST', `${collection}/{name}/simulateEviction`, (request) => {
       const machine = find(request);
-      if (machine.properties['priority'] !== 'Spot') throw notSpot(machine);
+      if (machine.properties['priority'] !== 'Spot')
+        throw refusal('OperationNotAllowed.notSpot', { name: machine.name });
       events.schedule(machine.name, 'Preempt', SIMULATED_NOTICE, () => machines.evict(machine));
       return { status: 204 };
     }),
@@ -119,8 +119,4 @@ function checkPower(machine: ArmResource, { name, leavesHost, needsRunning }: Po
   const power = powerStateOf(machine);
   if (!needsRunning || power === 'running') return;
   throw refusal('OperationNotAllowed.notRunning', { name, vm: machine.name, power: power ?? 'unknown' });
-}
-
-function notSpot({ name }: ArmResource): ArmError {
-  return refusal('OperationNotAllowed.notSpot', { name });
 }

@@ -16,8 +16,8 @@ export function checkCluster(name: string, given: JsonObject): void {
   if (!CLUSTER_NAME.test(name)) throw invalidParameter('resourceName');
   const prefix = textAt(given, 'dnsPrefix');
   if (prefix !== undefined && !DNS_PREFIX.test(prefix)) throw invalidParameter('dnsPrefix');
-  const provisioning = given['nodeProvisioningProfile'];
-  if (provisioning !== undefined && provisioning !== null && !isObject(provisioning)) {
+  const provisioning = given['nodeProvisioningProfile'] ?? {};
+  if (typeof provisioning !== 'object' || Array.isArray(provisioning)) {
     throw invalidParameter('nodeProvisioningProfile', 'It must be an object.');
   }
   const upgrades = objectAt(given, 'autoUpgradeProfile');
@@ -72,7 +72,3 @@ export function inProgress(state: string, { id, startedAt }: Operation): ArmErro
 }
 
 const IN_PROGRESS: Readonly<Record<string, string>> = { Creating: 'create', Deleting: 'delete' };
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && !Array.isArray(value);
-}

@@ -10,7 +10,7 @@ import { apiServerNames } from './apiServerNames.ts';
 import { checkUpgrade, resolveKubernetes } from './kubernetesVersions.ts';
 import { checkCluster, checkFixed, checkSystemPool, inProgress } from './clusterRules.ts';
 import { MAINTENANCE_KIND } from './maintenanceConfigurations.ts';
-import { networkProfile, sentNetwork } from './networkProfile.ts';
+import { networkProfile } from './networkProfile.ts';
 import {
   checkAutomatic,
   checkManual,
@@ -100,7 +100,7 @@ function clusterOf(wish: Wish, { provisioningUse, checkPools }: ClusterHooks): J
       kubeletidentity: kubeletIdentity(wish, nodeGroupOf(wish, location, given)),
     },
     powerState: objectAt(before, 'powerState')['code'] === undefined ? { code: 'Running' } : before?.['powerState'],
-    networkProfile: networkProfile(objectAt(merged, 'networkProfile'), sentNetwork(body)),
+    networkProfile: networkProfile(objectAt(merged, 'networkProfile'), objectAt(given, 'networkProfile')),
     nodeProvisioningProfile: nodeProvisioningProfile(before, knowsProvisioning ? objectAt(provisioning) : {}),
     ...apiServerNames({ before, properties: merged, dnsPrefix, location, random: context.random }),
     ...issuerOf(merged, location, context.random),

@@ -1,5 +1,5 @@
 /** The network of a managed cluster: what AKS fills in, and the combinations that it refuses with and without node auto-provisioning. */
-import { asText, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
+import { asText, listAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { aksError, invalidParameter } from './aksError.ts';
 
 const DEFAULTS: JsonObject = {
@@ -143,9 +143,4 @@ function cidrs(profile: JsonObject, sent: JsonObject, hasPods: boolean): JsonObj
     ...ranges('serviceCidrs', 'serviceCidr', SERVICE_CIDRS),
     ...(hasPods ? ranges('podCidrs', 'podCidr', POD_CIDRS) : {}),
   };
-}
-
-/** What a request says of the network. */
-export function sentNetwork(body: unknown): JsonObject {
-  return objectAt(body, 'properties', 'networkProfile');
 }

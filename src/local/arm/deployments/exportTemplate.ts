@@ -51,7 +51,7 @@ export function exportTemplate({ store, group, resources, options, isWritable, s
   const nameOf = (resource: ArmResource): string => {
     const [first = '', ...rest] = namesOf(resource);
     if (!isNamed) return [first, ...rest].join('/');
-    const parameter = `${typesOf(resource)[0] ?? ''}_${first.replaceAll(/\W/g, '_')}_name`;
+    const parameter = `${resource.type.split('/')[1] ?? ''}_${first.replaceAll(/\W/g, '_')}_name`;
     parameters.set(parameter, {
       ...(/IncludeParameterDefaultValue/i.test(options) && { defaultValue: first }),
       type: 'String',
@@ -64,7 +64,7 @@ export function exportTemplate({ store, group, resources, options, isWritable, s
     apiVersion: newestVersion(resource.type),
     name: nameOf(resource),
     ...Object.fromEntries(MEMBERS.flatMap((member) => memberOf(resource, member))),
-    ...(namesOf(resource).length > 1 && { dependsOn: [parentOf(resource)] }),
+    ...(namesOf(resource).length > 1 && { dependsOn: [resource.id.split('/').slice(0, -2).join('/')] }),
     properties: written(shown(resource)['properties']),
   }));
   return {
@@ -90,17 +90,9 @@ function written(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, each]) => [name, WHOLE.has(name) ? each : written(each)]));
 }
 
-function typesOf({ type }: ArmResource): readonly string[] {
-  return type.split('/').slice(1);
-}
-
 /** `first` and `nodepool1` of an agent pool's id. */
 function namesOf({ id, type }: ArmResource): readonly string[] {
   const segments = id.split('/');
   const count = type.split('/').length - 1;
   return segments.slice(-2 * count).filter((_, index) => index % 2 === 1);
-}
-
-function parentOf(resource: ArmResource): string {
-  return resource.id.split('/').slice(0, -2).join('/');
 }

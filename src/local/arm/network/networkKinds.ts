@@ -68,10 +68,11 @@ export function networkKinds(addresses: SubnetAddresses): readonly ResourceKind[
       members: ['sku'],
       properties: withGuid(BALANCER, 'backendAddressPools'),
       afterPut: putChildren(BACKEND_POOLS, (_context, _id, _name, body) => objectAt(body, 'properties')),
-      show: (context, balancer) => ({
-        ...balancer,
-        properties: { ...balancer.properties, backendAddressPools: poolsOf(context, balancer.id) },
-      }),
+      show: (context, balancer) => {
+        const pools = context.store.children(balancer.id, BACKEND_POOLS);
+        const backendAddressPools = pools.map((pool) => present(showPool(context, pool)));
+        return { ...balancer, properties: { ...balancer.properties, backendAddressPools } };
+      },
     },
     {
       ...COMMON,
@@ -166,10 +167,6 @@ function subnetOf(context: ArmContext, id: string, name: string, body: unknown):
     .find((other) => other.id.toLowerCase() !== id.toLowerCase() && overlaps(prefixOf(other), prefix));
   if (clash === undefined) return properties;
   throw refusal('NetcfgSubnetRangesOverlap', { name, network: network?.name ?? '' });
-}
-
-function poolsOf(context: ArmContext, balancerId: string): readonly object[] {
-  return context.store.children(balancerId, BACKEND_POOLS).map((pool) => present(showPool(context, pool)));
 }
 
 /** Which interfaces are in a pool is written on the interfaces. */

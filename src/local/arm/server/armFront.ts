@@ -4,7 +4,7 @@ import type { Clock } from '../../../clock/clock.ts';
 import type { Random } from '../../../clock/random.ts';
 import { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
-import type { Fault, FaultPlan } from '../faultPlan.ts';
+import type { FaultPlan } from '../faultPlan.ts';
 import type { Gate } from './gate.ts';
 import { parseRelaxedJson } from './relaxedJson.ts';
 import type { ArmResponse, Router } from './router.ts';
@@ -120,7 +120,7 @@ export class ArmFront {
       body,
       parameters,
       ...(admission && { principal: admission.principal }),
-      lateFault: late(fault),
+      lateFault: fault?.kind === 'failLate' ? fault : undefined,
       ...(fault?.kind === 'finishLate' && { extraTime: fault.milliseconds }),
     });
     const headers = { ...admission?.headers, ...answer.headers };
@@ -132,10 +132,6 @@ export class ArmFront {
 function failed(error: unknown): ArmResponse {
   const known = error instanceof ArmError ? error : refusal('InternalServerError', { problem: String(error) });
   return { status: known.status, body: known.toBody(), headers: known.headers };
-}
-
-function late(fault: Fault | undefined): Extract<Fault, { kind: 'failLate' }> | undefined {
-  return fault?.kind === 'failLate' ? fault : undefined;
 }
 
 function header(request: WireRequest, name: string): string | undefined {
