@@ -11,12 +11,12 @@ import type { Kube } from '../kube/kube.ts';
 import { Manager } from '../kube/runtime/manager.ts';
 import { LocalApiServer, type Endpoint } from './apiserver/localApiServer.ts';
 import { textAt } from './apiserver/fields.ts';
+import type { KubeconfigNames } from './apiserver/kubeconfig.ts';
 import { ciliumTaintController } from './aks/ciliumTaint.ts';
 import { isBootstrapToken } from './aks/bootstrapTokens.ts';
 import { drainNode } from './aks/drainNode.ts';
 import { markNodes, type MarkOptions } from './aks/markNodes.ts';
 import type { NodeProvisioningUse } from './arm/containerservice/nodeProvisioning.ts';
-import type { CredentialNames } from './arm/containerservice/clusterCredentials.ts';
 import type { LocalArm } from './arm/localArm.ts';
 import type { LocalVirtualMachine } from './arm/virtualMachines.ts';
 import { kubeletKube, serverFaults } from './faults/apiFaults.ts';
@@ -170,7 +170,7 @@ export class LocalCluster {
     return this.apiServer.listen({ port });
   }
 
-  kubeconfig(names: CredentialNames): string | undefined {
+  kubeconfig(names: KubeconfigNames): string | undefined {
     return this.apiServer.kubeconfig(names);
   }
 

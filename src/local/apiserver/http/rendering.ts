@@ -3,34 +3,35 @@ import { printYaml } from '../../../api/yaml/printYaml.ts';
 import { apiVersionOf } from '../../../api/object.ts';
 import { goPackage } from '../apiVersion.ts';
 import { sortedJson, type ApiObject } from '../fields.ts';
-import type { ListPage } from '../reading.ts';
-import type { Resource } from '../resource.ts';
+import type { ListedResource, Resource } from '../resource.ts';
 import { listItemText, objectText } from '../serialise.ts';
 import { notForLists } from '../status.ts';
 import type { Accepted } from './accept.ts';
 import { jsonResponse, type ApiResponse } from './message.ts';
 import { includeObject, partialMetadata, partialMetadataList, renderTable } from './table.ts';
 
+type Rendered = ListedResource & Pick<Resource, 'columns' | 'rowConditions'>;
+
 export interface Rendering {
-  one(object: ApiObject, resource: Resource, code: number): ApiResponse;
-  list(page: ListPage, resource: Resource): ApiResponse;
+  one(object: ApiObject, resource: Rendered, code: number): ApiResponse;
+  list(page: { readonly items: readonly ApiObject[]; readonly metadata: object }, resource: Rendered): ApiResponse;
 }
 
 export function renderingIn({ as, version }: Accepted, query: URLSearchParams, now: number): Rendering {
-  const table = (resource: Resource, items: readonly ApiObject[], metadata: object, code: number): ApiResponse => {
+  const table = (resource: Rendered, items: readonly ApiObject[], metadata: object, code: number): ApiResponse => {
     const include = includeObject(query.get('includeObject'));
     return jsonResponse(renderTable(resource, items, metadata, include, now, version), code);
   };
 
-  function one(object: ApiObject, resource: Resource, code: number): ApiResponse {
+  const one: Rendering['one'] = (object, resource, code) => {
     const { resourceVersion } = object.metadata;
     if (as === 'table')
       return table(resource, [object], resourceVersion === undefined ? {} : { resourceVersion }, code);
     if (as === 'partialMetadata') return jsonResponse(partialMetadata(object), code);
     return as === 'yaml' ? yamlResponse(object, code) : jsonResponse(`${objectText(object)}\n`, code);
-  }
+  };
 
-  function list({ items, metadata: given }: ListPage, resource: Resource): ApiResponse {
+  const list: Rendering['list'] = ({ items, metadata: given }, resource) => {
     // Lists of custom resources always have the field.
     const metadata = resource.custom ? { continue: '', ...given } : given;
     const head = { kind: resource.listKind, apiVersion: apiVersionOf(resource), metadata };
@@ -40,12 +41,12 @@ export function renderingIn({ as, version }: Accepted, query: URLSearchParams, n
     if (as === 'yaml') return yamlResponse({ ...head, items }, 200);
     const texts = items.map((item) => listItemText(item, resource.custom));
     return jsonResponse(`${JSON.stringify(head).slice(0, -1)},"items":[${texts.join(',')}]}\n`);
-  }
+  };
 
   return { one, list };
 }
 
-function goListType({ group, listKind, custom }: Resource): string {
+function goListType({ group, listKind, custom }: Rendered): string {
   return custom ? 'unstructured.UnstructuredList' : `${goPackage(group)}.${listKind}`;
 }
 

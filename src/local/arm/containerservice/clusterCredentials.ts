@@ -1,4 +1,5 @@
 /** Kubeconfigs of clusters, as `az aks get-credentials` asks for them. */
+import type { KubeconfigNames } from '../../apiserver/kubeconfig.ts';
 import type { ArmContext } from '../armContext.ts';
 import { at } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
@@ -7,14 +8,8 @@ import { aksError } from './aksError.ts';
 import type { ClusterName } from './managedCluster.ts';
 import { CLUSTER_PATH, MANAGED_CLUSTERS } from './managedClusters.ts';
 
-export interface CredentialNames {
-  readonly cluster: string;
-  readonly user: string;
-  readonly context: string;
-}
-
 /** The kubeconfig of a cluster under these names; undefined while its API server does not listen. */
-export type KubeconfigOf = (cluster: ClusterName, names: CredentialNames) => string | undefined;
+export type KubeconfigOf = (cluster: ClusterName, names: KubeconfigNames) => string | undefined;
 
 export function clusterCredentialRoutes(context: ArmContext, kubeconfigOf: KubeconfigOf): readonly Route[] {
   const route = (action: string, role: 'clusterAdmin' | 'clusterUser'): Route => ({

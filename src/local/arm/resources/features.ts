@@ -22,7 +22,10 @@ export function featureRoutes(context: ArmContext): readonly Route[] {
       return ok(show(namespace, name));
     };
   const known = (): readonly string[] => store.list(FEATURES).map(({ name }) => name);
-  const named = (full: string): object => show(...split(full));
+  const named = (full: string): object => {
+    const [namespace = '', name = ''] = full.split('/');
+    return show(namespace, name);
+  };
   const feature = `${BASE}/providers/{namespace}/features/{name}`;
   return [
     route('features.listAll', 'GET', `${BASE}/features`, () => listed(known().map(named))),
@@ -45,9 +48,4 @@ export function isFeatureRegistered(context: ArmContext, namespace: string, name
 
 function featureId({ store }: ArmContext, namespace: string, name: string): string {
   return `/subscriptions/${store.subscriptionId}/providers/Microsoft.Features/providers/${namespace}/features/${name}`;
-}
-
-function split(full: string): [string, string] {
-  const [namespace = '', name = ''] = full.split('/');
-  return [namespace, name];
 }

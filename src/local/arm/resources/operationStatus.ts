@@ -1,17 +1,11 @@
 /** The status and the result of long-running operations. */
 import { retryAfter, timestamp, type ArmContext } from '../armContext.ts';
 import type { Operation } from '../operations.ts';
+import { NAMESPACES } from '../server/apiVersions.ts';
 import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 
-const PROVIDERS: readonly string[] = [
-  'Microsoft.Compute',
-  'Microsoft.Network',
-  'Microsoft.ContainerService',
-  'Microsoft.Resources',
-];
-
 export function operationRoutes(context: ArmContext): readonly Route[] {
-  return PROVIDERS.flatMap((namespace): readonly Route[] => {
+  return NAMESPACES.flatMap((namespace): readonly Route[] => {
     const location = `/subscriptions/{subscription}/providers/${namespace}/locations/{location}`;
     return [
       route('operations.get', 'GET', `${location}/operations/{id}`, ({ parameters: { id = '' } }) =>

@@ -66,7 +66,8 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   'microsoft.authorization': { '*': AUTHORIZATION },
 };
 
-const NAMES: readonly string[] = [
+/** The namespaces that are registered here, as they are written. */
+export const NAMESPACES: readonly string[] = [
   'Microsoft.Authorization',
   'Microsoft.Compute',
   'Microsoft.ContainerRegistry',
@@ -78,9 +79,6 @@ const NAMES: readonly string[] = [
   'Microsoft.Resources',
 ];
 const FORMAT = /^\d{4}-\d{2}-\d{2}(-preview)?$/;
-
-/** The namespaces that are registered here, as they are written. */
-export const NAMESPACES = NAMES;
 
 /** Newest first; undefined for a namespace that does not exist here. */
 export function versionsOf(namespace: string | undefined, type: string): readonly string[] | undefined {
