@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Kinds } from '../../api/kinds.ts';
+import { VirtualClock } from '../../clock/virtualClock.ts';
+import { answerAggregated, type AggregatedResource } from '../apiserver/http/aggregatedApi.ts';
 import { parseFault } from '../faults/faultKinds.ts';
+import { metricsApi } from './metricsApi.ts';
 import { container, instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 
 const PODS = '/apis/metrics.k8s.io/v1beta1/namespaces/default/pods';
@@ -73,5 +76,37 @@ describe('metrics.k8s.io', () => {
     const groups = (await simulation.kube.raw('/apis')) as { groups: { name: string }[] };
     expect(groups.groups.map(({ name }) => name)).toContain('metrics.k8s.io');
     await expect(simulation.kube.raw('/apis/metrics.k8s.io/v1beta1/services')).rejects.toThrow('could not find');
+  });
+});
+
+describe('an aggregated API', () => {
+  it.each([
+    ['application/json', '{"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1beta1","metadata":{},"items":[{'],
+    ['application/yaml', 'apiVersion: metrics.k8s.io/v1beta1\nitems:\n'],
+    ['application/json;as=Table;v=v1;g=meta.k8s.io', '{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},'],
+    ['application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', '{"kind":"PartialObjectMetadataList",'],
+  ])('answers as %s', (accept, start) => {
+    const [nodes] = metricsApi(() => {
+      throw new Error('not asked');
+    });
+    const one = { kind: 'NodeMetrics', apiVersion: 'metrics.k8s.io/v1beta1', metadata: { name: 'one' } };
+    const request = {
+      method: 'GET',
+      path: NODES,
+      query: new URLSearchParams(),
+      headers: { accept },
+      body: Buffer.alloc(0),
+      user: { name: 'reader', groups: [] },
+      signal: new AbortController().signal,
+    };
+    const none = { namespace: undefined, name: undefined, subresource: undefined };
+    const path = { group: 'metrics.k8s.io', version: 'v1beta1', plural: 'nodes', ...none };
+    const answer = answerAggregated(
+      request,
+      path,
+      { ...(nodes as AggregatedResource), all: () => [one] },
+      new VirtualClock(),
+    );
+    expect(answer.body.toString().slice(0, start.length)).toBe(start);
   });
 });
