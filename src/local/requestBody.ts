@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server as NetServer } from 'node:net';
 
 /** The body, or why there is none: it is too large, or its client hung up before the end. */
 export type RequestBody = { readonly bytes: Buffer } | { readonly missing: 'too large' | 'interrupted' };
@@ -29,18 +29,24 @@ export interface OpenServer {
   close(): Promise<void>;
 }
 
-/** Listens on loopback; port 0 takes a free one. */
-export async function listenOnLoopback(server: Server, port: number): Promise<OpenServer> {
+/** The port, which is any free one when 0 was asked for; fails when it is taken. */
+export async function listen(server: NetServer, port: number, host: string): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
+    server.listen(port, host, resolve);
   });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Listens on loopback; port 0 takes a free one. */
+export async function listenOnLoopback(server: Server, port: number): Promise<OpenServer> {
+  const taken = await listen(server, port, '127.0.0.1');
   const close = (): Promise<void> =>
     new Promise((resolve) => {
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  return { port: (server.address() as AddressInfo).port, close };
+  return { port: taken, close };
 }
 
 /** Takes the same time for any wrong secret of the right length. */

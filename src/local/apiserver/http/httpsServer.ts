@@ -4,13 +4,13 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createSecureServer, type Http2ServerRequest } from 'node:http2';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { createHash } from 'node:crypto';
 import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { CertificatePair } from '../../certificates.ts';
-import { requestBody } from '../../requestBody.ts';
+import { listen, requestBody } from '../../requestBody.ts';
 import { badRequest, tooLarge, unauthorized } from '../status.ts';
 import { ANONYMOUS, withAuthenticated, type User } from '../access/user.ts';
 import type { ApiHandler, ApiHandlerOptions } from './apiHandler.ts';
@@ -118,17 +118,11 @@ export async function listenHttps(options: HttpsServerOptions): Promise<HttpsSer
   });
   // A client that breaks off in the middle of a session ends only that session.
   server.on('sessionError', (_error, session) => session.destroy());
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, () => {
-      server.off('error', reject);
-      // A connection that could not be accepted is the client's to try again.
-      server.on('error', (error) => process.emitWarning(error));
-      resolve();
-    });
-  });
+  const port = await listen(server, options.port, options.host);
+  // A connection that could not be accepted is the client's to try again.
+  server.on('error', (error) => process.emitWarning(error));
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     close: async () => {
       closing.abort();
       await new Promise<void>((resolve) => {
