@@ -1,9 +1,9 @@
 /** What runs beside the API server: the scheduler, the workload controllers, node lifecycle and storage. */
 import type { Pod } from '../api/kinds.ts';
 import { KubeEventRecorder } from '../kube/eventRecorder.ts';
-import type { Informer, Informers } from '../kube/informer.ts';
+import type { Informers } from '../kube/informer.ts';
 import type { Controller } from '../kube/runtime/controller.ts';
-import { BY_ADDRESS, clusterInformers, type ClusterInformers } from './clusterInformers.ts';
+import { BY_ADDRESS, clusterInformers } from './clusterInformers.ts';
 import { ControllerEvents } from './controllerEvents.ts';
 import type { ControlPlaneContext, LoopContext } from './controlLoop.ts';
 import { eventExpiryController } from './eventExpiry.ts';
@@ -37,17 +37,8 @@ export interface ControlPlaneOptions extends LoopContext {
   readonly quiet: boolean;
 }
 
-export interface ControlPlane {
-  readonly controllers: readonly Controller[];
-  readonly informers: ClusterInformers;
-  /** Whole pods. */
-  readonly pods: Informer<Pod>;
-  readonly podsAt: (address: string) => readonly Pod[];
-  /** Whether all disks of a pod are on its node, so that its containers may start. */
-  readonly volumesReady: (pod: Pod) => boolean;
-}
-
-export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
+// The type follows from the parts.
+export function createControlPlane(options: ControlPlaneOptions) {
   const { kube, clock, random, log } = options;
   const informers = clusterInformers(options.informers);
   const recorderOf = (component: string): KubeEventRecorder =>
@@ -55,30 +46,33 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const eventsOf = (component: string): ControllerEvents =>
     new ControllerEvents(options.quiet ? undefined : recorderOf(component), clock);
   const context: ControlPlaneContext = { kube, clock, random, log, informers, eventsOf };
+  const controllers: readonly Controller[] = [
+    schedulerController(context, recorderOf('default-scheduler')),
+    deploymentController(context),
+    replicaSetController(context),
+    statefulSetController(context),
+    daemonSetController(context),
+    ...jobControllers(context),
+    cronJobController(context),
+    podCompletionController(context, options.canReport),
+    autoscalerController(context),
+    disruptionBudgetController(context),
+    endpointsController(context),
+    nodeHealthController(context),
+    taintEvictionController(context),
+    podGarbageController(context),
+    ...volumeControllers(context, options.resourceGroupId),
+    attachDetachController(context),
+    eventExpiryController(context),
+    csiNodeController(context, options.dataDisks),
+  ];
   return {
-    controllers: [
-      schedulerController(context, recorderOf('default-scheduler')),
-      deploymentController(context),
-      replicaSetController(context),
-      statefulSetController(context),
-      daemonSetController(context),
-      ...jobControllers(context),
-      cronJobController(context),
-      podCompletionController(context, options.canReport),
-      autoscalerController(context),
-      disruptionBudgetController(context),
-      endpointsController(context),
-      nodeHealthController(context),
-      taintEvictionController(context),
-      podGarbageController(context),
-      ...volumeControllers(context, options.resourceGroupId),
-      attachDetachController(context),
-      eventExpiryController(context),
-      csiNodeController(context, options.dataDisks),
-    ],
+    controllers,
     informers,
+    /** Whole pods. */
     pods: informers.pods,
-    podsAt: (address) => informers.pods.store.byIndex(BY_ADDRESS, address),
-    volumesReady: (pod) => volumesReady(pod, informers),
+    podsAt: (address: string): readonly Pod[] => informers.pods.store.byIndex(BY_ADDRESS, address),
+    /** Whether all disks of a pod are on its node, so that its containers may start. */
+    volumesReady: (pod: Pod): boolean => volumesReady(pod, informers),
   };
 }

@@ -31,7 +31,6 @@ import { RetailPrices } from './directory/retailPrices.ts';
 import { Tokens, type LocalCredentials } from './directory/tokens.ts';
 import type { FaultPlan } from './faultPlan.ts';
 import type { JsonObject } from './jsonPath.ts';
-import type { ClusterNetwork } from './network/clusterNetwork.ts';
 import { NetworkInterfaces } from './network/networkInterfaces.ts';
 import { networkKinds } from './network/networkKinds.ts';
 import { SubnetAddresses } from './network/subnetAddresses.ts';
@@ -68,34 +67,10 @@ export interface ServicesOptions {
   readonly tokenClock: Clock;
 }
 
-export interface Services {
-  readonly router: Router;
-  readonly machines: VirtualMachines;
-  readonly usages: Usages;
-  readonly skus: Skus;
-  readonly events: ScheduledEvents;
-  readonly images: Images;
-  readonly tokens: Tokens;
-  readonly principals: Principals;
-  /** The principal that may do everything. */
-  readonly owner: Principal;
-  /** The cluster that is there from the start. */
-  addCluster(cluster: ClusterName, nodeResourceGroup: string): ClusterNetwork;
-  /** Takes a cluster and its agent pools to another version of Kubernetes. */
-  upgradeCluster(cluster: ClusterName, version: string): void;
-  /** The network of a cluster's nodes, by their group. */
-  networkOf(nodeResourceGroup: string): ClusterNetwork;
-  /** Writes an agent pool of a cluster; its nodes boot, and the pool counts as made. */
-  addPool(cluster: ClusterName, name: string, properties: JsonObject): void;
-  /** When the store was restored: VMs, interfaces and groups go on with what was under way. */
-  resume(): void;
-  /** Ends what goes on by itself. */
-  close(): void;
-  /** The types that `resume` takes care of. */
-  readonly resumedTypes: ReadonlySet<string>;
-}
+export type Services = ReturnType<typeof createServices>;
 
-export function createServices(options: ServicesOptions): Services {
+// The type follows from the services.
+export function createServices(options: ServicesOptions) {
   const { context, credentials } = options;
   const { clock, random, store } = context;
   const owner: Principal = {
@@ -204,24 +179,32 @@ export function createServices(options: ServicesOptions): Services {
     images,
     tokens,
     principals,
+    /** The principal that may do everything. */
     owner,
-    addCluster: (cluster, nodeResourceGroup) => clusters.add(pools, cluster, nodeResourceGroup),
-    networkOf: (group) => clusters.networkOf(group),
-    upgradeCluster: ({ resourceGroup, name }, version) =>
+    /** The cluster that is there from the start. */
+    addCluster: (cluster: ClusterName, nodeResourceGroup: string) => clusters.add(pools, cluster, nodeResourceGroup),
+    /** The network of a cluster's nodes, by their group. */
+    networkOf: (nodeResourceGroup: string) => clusters.networkOf(nodeResourceGroup),
+    /** Takes a cluster and its agent pools to another version of Kubernetes. */
+    upgradeCluster: ({ resourceGroup, name }: ClusterName, version: string): void =>
       clusters.upgrade(pools, store.get(resourceGroup, MANAGED_CLUSTERS, name), version),
-    addPool: ({ resourceGroup, name: clusterName }, name, properties) => {
+    /** Writes an agent pool of a cluster; its nodes boot, and the pool counts as made. */
+    addPool: ({ resourceGroup, name: clusterName }: ClusterName, name: string, properties: JsonObject): void => {
       const { id } = pools.write(store.get(resourceGroup, MANAGED_CLUSTERS, clusterName), name, properties);
       pools.settle(id, 'Succeeded');
     },
-    resume: () => {
+    /** When the store was restored: VMs, interfaces and groups go on with what was under way. */
+    resume: (): void => {
       machines.resume();
       clusters.resume();
       rollouts.resume();
     },
-    close: () => {
+    /** Ends what goes on by itself. */
+    close: (): void => {
       events.close();
       rollouts.close();
     },
-    resumedTypes: new Set([VIRTUAL_MACHINES]),
+    /** The types that `resume` takes care of. */
+    resumedTypes: new Set([VIRTUAL_MACHINES]) as ReadonlySet<string>,
   };
 }
