@@ -113,14 +113,9 @@ export class LocalCluster {
       quiet: options.quiet === true,
     });
     const { pods } = controlPlane;
-    const kubeletsKube = kubeletKube({
-      kube,
-      isSilent: (node) => instanceFaults.isSilent(node),
-      pod: (ref) => pods.store.get(ref),
-    });
     this.kubelets = new Kubelets({
       ...common,
-      kube: kubeletsKube,
+      kube: kubeletKube(kube, instanceFaults, pods),
       pods,
       pace: { ...DEFAULT_PACE, ...options.pace },
       leasePeriod: options.leasePeriod,
@@ -176,7 +171,7 @@ export class LocalCluster {
 
   /** Empties a node that AKS is about to remove; says what keeps it when it cannot. */
   drain(node: string): Promise<string | undefined> {
-    return drainNode({ kube: this.kube, clock: this.clock, node });
+    return drainNode(this.kube, this.clock, node);
   }
 
   /** Gives the nodes of an agent pool its labels and taints. */

@@ -9,14 +9,8 @@ import { isDaemonPod, isNodePod, isTerminal, isTerminating } from '../../pods/po
 const TIMEOUT = 30 * 60_000;
 const TRY_AGAIN = 5_000;
 
-export interface DrainOptions {
-  readonly kube: Kube;
-  readonly clock: Clock;
-  readonly node: string;
-}
-
 /** Undefined when the node is empty or gone; else what AKS says of the pod that keeps it. */
-export async function drainNode({ kube, clock, node }: DrainOptions): Promise<string | undefined> {
+export async function drainNode(kube: Kube, clock: Clock, node: string): Promise<string | undefined> {
   const body = { spec: { unschedulable: true } };
   const cordoned = await ignoreNotFound(kube.patch(Kinds.Node, { name: node }, { type: 'merge', body }));
   if (cordoned === undefined) return undefined;

@@ -27,7 +27,6 @@ import { IDENTITY_KINDS } from './directory/identityKinds.ts';
 import { metadataRoutes } from './directory/metadataService.ts';
 import { Principals, type Principal } from './directory/principals.ts';
 import { REGISTRY_KIND } from './directory/registries.ts';
-import { RetailPrices } from './directory/retailPrices.ts';
 import { Tokens, type LocalCredentials } from './directory/tokens.ts';
 import type { FaultPlan } from './faultPlan.ts';
 import type { JsonObject } from './jsonPath.ts';
@@ -134,7 +133,7 @@ export function createServices(options: ServicesOptions) {
   const types = [...kinds.map(({ type }) => type), VIRTUAL_MACHINES];
   const deployments = new Deployments(context, { tenantId: credentials.tenantId, router: () => router });
   const router: Router = new Router([
-    ...subscriptionRoutes(context, { tenantId: credentials.tenantId, types }),
+    ...subscriptionRoutes(context, credentials.tenantId, types),
     ...resourceGroupRoutes(context, (group) => clusters.empty(group, false)),
     ...featureRoutes(context),
     ...authorizationRoutes(context),
@@ -154,14 +153,8 @@ export function createServices(options: ServicesOptions) {
     ...pools.routes(),
     ...machinesApi.routes(pools),
     ...nodeBootstrappingRoutes(context, tokens),
-    ...directoryRoutes({
-      tokens,
-      prices: new RetailPrices(),
-      endpoint: context.endpoint,
-      imageReader,
-      now: () => clock.now(),
-    }),
-    ...cloudMetadataRoutes({ endpoint: context.endpoint, tenantId: credentials.tenantId }),
+    ...directoryRoutes(context, tokens, imageReader),
+    ...cloudMetadataRoutes(context, credentials.tenantId),
     ...metadataRoutes({
       context,
       tokens,

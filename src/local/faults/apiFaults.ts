@@ -5,11 +5,13 @@
 import { Kinds, type Pod } from '../../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
 import { KubeError } from '../../kube/errors.ts';
+import type { Informer } from '../../kube/informer.ts';
 import type { Kube, ObjectRef } from '../../kube/kube.ts';
 import type { ApiRequest, RequestTrouble } from '../apiserver/http/message.ts';
 import { parseResourcePath } from '../apiserver/http/requestPath.ts';
 import type { FaultKind } from './faultKinds.ts';
 import type { ActiveFault, Faults } from './faults.ts';
+import type { InstanceFaults } from './instanceFaults.ts';
 
 const NODEWRIGHT = 'nodewright';
 const CHANGES = new Set(['replace', 'patch', 'PUT', 'PATCH']);
@@ -115,22 +117,15 @@ export function serverFaults(faults: Faults): RequestTrouble {
   };
 }
 
-export interface KubeletKubeOptions {
-  readonly kube: Kube;
-  readonly isSilent: (node: string) => boolean;
-  /** The pod as the cluster knows it, to find its node. */
-  readonly pod: (ref: ObjectRef) => Pod | undefined;
-}
-
 const GUARDED = new Set(['patch', 'delete', 'get', 'replace']);
 
-/** The `Kube` of kubelets: calls of silent kubelets do not get through. */
-export function kubeletKube({ kube, isSilent, pod }: KubeletKubeOptions): Kube {
+/** The `Kube` of kubelets: calls of silent kubelets do not get through. The node of a pod is looked up in `pods`. */
+export function kubeletKube(kube: Kube, faults: Pick<InstanceFaults, 'isSilent'>, pods: Informer<Pod>): Kube {
   return interceptedKube(kube, (verb, call, parameters) => {
     if (!GUARDED.has(verb)) return call(...parameters);
     const [kind, ref] = parameters as [ResourceKind<KubeObject>, ObjectRef];
-    const node = kind.plural === Kinds.Pod.plural ? (pod(ref)?.spec?.nodeName ?? '') : ref.name;
-    if (!isSilent(node)) return call(...parameters);
+    const node = kind.plural === Kinds.Pod.plural ? (pods.store.get(ref)?.spec?.nodeName ?? '') : ref.name;
+    if (!faults.isSilent(node)) return call(...parameters);
     // A kubelet renews its lease every period anyway; a pod's status must be retried.
     if (kind.plural === Kinds.Lease.plural) return Promise.resolve();
     return Promise.reject(new KubeError({ code: 0, reason: 'Unreachable', message: 'no route to host' }));

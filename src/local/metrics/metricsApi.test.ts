@@ -107,6 +107,6 @@ describe('an aggregated API', () => {
       { ...(nodes as AggregatedResource), all: () => [one] },
       new VirtualClock(),
     );
-    expect(answer.body.toString().slice(0, start.length)).toBe(start);
+    expect(answer.body).toEqual(expect.stringContaining(start));
   });
 });

@@ -2,17 +2,13 @@
  * `/metadata/endpoints`, from which clients learn where a cloud's other services are. The directory is said to be
  * AD FS, as on Azure Stack: clients ask no public directory about such an authority.
  */
+import type { ArmContext } from '../armContext.ts';
 import { ok, openRoute, type Route } from '../server/router.ts';
-
-export interface CloudMetadataOptions {
-  readonly endpoint: () => string;
-  readonly tenantId: string;
-}
 
 /** Before this api-version the answer was one object; from then on it is a list of clouds. */
 const FIRST_LIST = '2019-05-01';
 
-export function cloudMetadataRoutes({ endpoint, tenantId }: CloudMetadataOptions): readonly Route[] {
+export function cloudMetadataRoutes({ endpoint }: ArmContext, tenantId: string): readonly Route[] {
   return [
     openRoute('metadata.endpoints', 'GET', '/metadata/endpoints', ({ query }) => {
       const address = endpoint();

@@ -1,22 +1,20 @@
 /** The endpoints outside ARM: the directory that issues tokens, the price list, and the token server for images. */
+import type { ArmContext } from '../armContext.ts';
 import { refusal } from '../refusal.ts';
 import { ok, openRoute, type Route } from '../server/router.ts';
 import type { Principal } from './principals.ts';
-import type { RetailPrices } from './retailPrices.ts';
+import { RetailPrices } from './retailPrices.ts';
 import type { Tokens } from './tokens.ts';
-
-export interface DirectoryOptions {
-  readonly tokens: Tokens;
-  readonly prices: RetailPrices;
-  readonly endpoint: () => string;
-  /** Whose token the token server gives: one that may read the subscription that shares images. */
-  readonly imageReader: Principal;
-  readonly now: () => number;
-}
 
 const LIFETIME = 3600;
 
-export function directoryRoutes({ tokens, prices, endpoint, imageReader, now }: DirectoryOptions): readonly Route[] {
+/** `imageReader`: whose token the token server gives, one that may read the subscription that shares images. */
+export function directoryRoutes(
+  { endpoint, clock }: ArmContext,
+  tokens: Tokens,
+  imageReader: Principal,
+): readonly Route[] {
+  const prices = new RetailPrices();
   const grant: Route['handle'] = ({ body, parameters: { tenant = '' } }) => {
     if (typeof body !== 'string') throw refusal('invalid_request');
     return ok(tokens.grant(tenant, new URLSearchParams(body)));
@@ -56,8 +54,8 @@ export function directoryRoutes({ tokens, prices, endpoint, imageReader, now }: 
       tokens.check(headers['authorization']);
       return ok({
         Token: tokens.issue(imageReader, query.get('scope') ?? ''),
-        ExpiresOn: new Date(now() + LIFETIME * 1000).toISOString(),
-        RefreshOn: new Date(now() + (LIFETIME / 2) * 1000).toISOString(),
+        ExpiresOn: new Date(clock.now() + LIFETIME * 1000).toISOString(),
+        RefreshOn: new Date(clock.now() + (LIFETIME / 2) * 1000).toISOString(),
       });
     }),
   ];

@@ -8,13 +8,8 @@ import { REGIONS } from './regions.ts';
 
 const SUBSCRIPTION = '/subscriptions/{subscription}';
 
-export interface SubscriptionOptions {
-  readonly tenantId: string;
-  /** `Microsoft.Compute/virtualMachines`, … */
-  readonly types: readonly string[];
-}
-
-export function subscriptionRoutes(context: ArmContext, { tenantId, types }: SubscriptionOptions): readonly Route[] {
+/** `types`: `Microsoft.Compute/virtualMachines`, … */
+export function subscriptionRoutes(context: ArmContext, tenantId: string, types: readonly string[]): readonly Route[] {
   const { subscriptionId } = context.store;
   const subscription = {
     id: `/subscriptions/${subscriptionId}`,
