@@ -26,7 +26,7 @@ const told = ({ assigned }: Arrangement): Record<string, string> =>
   );
 
 describe('an arrangement', () => {
-  it('opens nodes in the order in which pods ask for them', () => {
+  it('opens nodes in the order in which pods need them', () => {
     const { order } = arrangement(['c-1@z', 'a-1@x', 'b-1@y'].map(place), new Map());
     expect(order).toEqual(['z', 'x', 'y']);
   });
@@ -38,7 +38,7 @@ describe('an arrangement', () => {
     expect(told(found)).toEqual({ 'a-1': 'y', 'a-2': 'y', 'a-3': 'x', 'b-1': 'x' });
   });
 
-  it('fills places in the order that their kind demands', () => {
+  it('fills places in the order required by their kind', () => {
     const places = ['s-2@x', 's-1@x', 's-3@y'].map(place);
     const [second, first, third] = places as [ClaimPlace, ClaimPlace, ClaimPlace];
     const fixed = new Map([[first.group, [third, first, second]]]);

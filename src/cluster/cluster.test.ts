@@ -64,7 +64,7 @@ const only = (cluster: Cluster) => {
 };
 
 describe('the view of a node', () => {
-  it('promises what its claim asks for until the cloud has said what it is', () => {
+  it('promises what its claim requests until the cloud has reported the instance', () => {
     const cluster = new Cluster();
     cluster.setClaim(claim('a'));
     const view = only(cluster);
@@ -74,7 +74,7 @@ describe('the view of a node', () => {
     expect(formatResources(only(cluster).allocatable)).toEqual({ cpu: '4' });
   });
 
-  it('is one, whatever comes first and whatever the names are', () => {
+  it('is one, whichever object comes first and whatever their names', () => {
     for (const order of [0, 1]) {
       const cluster = new Cluster();
       const steps = [
@@ -86,7 +86,7 @@ describe('the view of a node', () => {
     }
   });
 
-  it('is not counted a second time by a Node that has joined before its claim knows', () => {
+  it('is not counted twice when a Node joins before its claim has the provider ID', () => {
     const cluster = new Cluster();
     cluster.setClaim(claim('a'));
     cluster.setNode(node('n', 'p', OURS));
@@ -105,7 +105,7 @@ describe('the view of a node', () => {
     expect(only(cluster)).toMatchObject({ name: 'foreign', registered: true, initialized: true });
   });
 
-  it('lives on the word of its claim until it is initialised, and on its own afterwards', () => {
+  it('uses the values of its claim until it is initialized, and its own afterwards', () => {
     const cluster = new Cluster();
     cluster.setClaim({
       ...claim('a', { providerID: 'p' }),
@@ -128,7 +128,7 @@ describe('the view of a node', () => {
     expect(names(cluster)).toEqual(['a', 'n']);
   });
 
-  it('survives until both halves are gone', () => {
+  it('exists until both claim and Node are gone', () => {
     const cluster = new Cluster();
     cluster.setClaim(claim('a', { providerID: 'p' }));
     cluster.setNode(node('n', 'p', REGISTERED));
@@ -148,14 +148,14 @@ describe('the view of a node', () => {
         return { ...base, status: { ...base.status, conditions: [condition] } } as NodeClaim;
       },
     ],
-  ])('takes no more pods when %s', (_why, make) => {
+  ])('accepts no more pods when %s', (_why, make) => {
     const cluster = new Cluster();
     cluster.setClaim(make());
     expect(only(cluster).deleting).toBe(true);
     expect(cluster.poolUsage('default')).toEqual({});
   });
 
-  it('takes no more pods when a loop has decided to end it, until it changes its mind', () => {
+  it('accepts no more pods after a loop has marked it for deletion, until the mark is removed', () => {
     const cluster = new Cluster();
     cluster.setClaim(claim('a', { providerID: 'p' }));
     cluster.markForDeletion('a');
@@ -170,7 +170,7 @@ describe('the view of a node', () => {
 });
 
 describe('pods', () => {
-  it('count on their node until they end, also while they are being deleted', () => {
+  it('count on their node until they end, even while they are being deleted', () => {
     const cluster = new Cluster();
     cluster.setNode(node('n'));
     cluster.setPod(pod('a', 'n'));
@@ -180,14 +180,14 @@ describe('pods', () => {
     expect(formatResources(only(cluster).requested)).toEqual({ cpu: '1', pods: '1' });
   });
 
-  it('may come before their node', () => {
+  it('may be seen before their node', () => {
     const cluster = new Cluster();
     cluster.setPod(pod('a', 'n'));
     cluster.setNode(node('n'));
     expect(formatResources(only(cluster).requested)).toEqual({ cpu: '1', pods: '1' });
   });
 
-  it('take their room along when the name comes up elsewhere', () => {
+  it('move their requests when the name appears on another node', () => {
     const cluster = new Cluster();
     cluster.setNode(node('n'));
     cluster.setNode(node('m'));
@@ -223,7 +223,7 @@ const claimOf = (cluster: Cluster, waiting: Pod, now: number): string | undefine
 describe('a place', () => {
   const waiting = pod('w');
 
-  it('holds while the node is on its way, and a little longer', () => {
+  it('is valid while the node is launching, and a little longer', () => {
     const cluster = new Cluster();
     cluster.setClaim(claim('a'));
     cluster.places.hold('plan', [{ target: 'a', pods: [waiting] }], 1_000);
@@ -249,7 +249,7 @@ describe('a place', () => {
   });
 });
 
-it('keeps the place of a pod whose present node is going, whatever that pod does meanwhile', () => {
+it('keeps the place of a pod whose current node is being removed, whatever happens to that pod', () => {
   const cluster = new Cluster();
   cluster.setClaim(claim('a'));
   cluster.setPod(pod('w', 'old'));
@@ -258,7 +258,7 @@ it('keeps the place of a pod whose present node is going, whatever that pod does
   expect(claimOf(cluster, pod('w', 'old'), 0)).toBe('claim/a');
 });
 
-it('keeps a nomination to the later of two ends, and forgets it with the node', () => {
+it('keeps the later end of two nominations, and drops it with the node', () => {
   const cluster = new Cluster();
   cluster.setNode(node('n'));
   cluster.places.hold('plan', [{ target: 'n', pods: [pod('w')] }], 2_000);
@@ -280,7 +280,7 @@ describe('the answer to a write', () => {
     expect(only(cluster).providerID).toBe('q');
   });
 
-  it('does not bring back a claim that has gone, known before or not', () => {
+  it('does not bring back a deleted claim, known before or not', () => {
     const cluster = new Cluster();
     cluster.setClaim(claim('a', { version: 1 }));
     cluster.removeClaim('a', 'uid-a');
@@ -292,7 +292,7 @@ describe('the answer to a write', () => {
     expect(names(cluster)).toEqual(['a']);
   });
 
-  it('does not bring back a Node or a pod, nor put one in the place of its namesake', () => {
+  it('does not bring back a Node or a pod, nor replace a new one of the same name', () => {
     const cluster = new Cluster();
     cluster.updateNode(node('n'));
     cluster.updatePod(pod('a', 'n'));
@@ -318,7 +318,7 @@ it('follows the watch back to an older version: the API server was restored from
   expect(only(cluster).providerID).toBeUndefined();
 });
 
-it('ends only the object that has ended, not its successor of the same name', () => {
+it('removes only the deleted object, not its successor of the same name', () => {
   const cluster = new Cluster();
   cluster.addClaim(claim('a', { uid: 'second' }));
   cluster.removeClaim('a', 'first');
@@ -346,10 +346,10 @@ it('returns the same snapshot until something changes, and shares the rest after
 
 type Step = { readonly kind: string; readonly index: number; readonly apply: (cluster: Cluster) => void };
 
-describe('whatever happened before', () => {
+describe('after any sequence of events', () => {
   const index = fc.nat({ max: 3 });
   const providerID = fc.option(fc.constantFrom('p0', 'p1', 'p2'), { nil: undefined });
-  // A claim that comes again under its name is another one.
+  // A claim recreated under its name is a new one.
   let serial = 0;
   const claimStep = fc
     .record({ index, providerID, deleting: fc.boolean(), pool: fc.constantFrom('x', 'y') })
@@ -385,7 +385,7 @@ describe('whatever happened before', () => {
       },
     }));
 
-  it('the picture is that of the objects that are there now', () => {
+  it('the cluster contains exactly the current objects', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(claimStep, nodeStep, podStep, removal), { maxLength: 40 }), (steps) => {
         const lived = new Cluster();

@@ -61,7 +61,7 @@ describe('pods of one kind', () => {
     expect([placeOf('on-a1'), placeOf('on-b2')]).toEqual(['a1', 'b2']);
   });
 
-  it('are in turn as the scheduler will try them: by priority, then the longest untried, then as they came', () => {
+  it('are ordered as the scheduler will try them: by priority, then the longest untried, then by arrival', () => {
     cluster.setNode(node('a1', 'a'));
     const pods = ['first', 'second', 'third', 'urgent'].map((name): Pod => {
       const { spec, ...rest } = pod(name, true);
@@ -79,7 +79,7 @@ describe('pods of one kind', () => {
     expect(inTurn({})).toEqual(['urgent', 'first', 'third']);
   });
 
-  it('are waited for as long as one of them has a place and no node', () => {
+  it('are awaited as long as one of them has a place and no node', () => {
     plan(false);
     const areOthersComing = (...uids: string[]): boolean => cluster.places.areOthersComing(new Set(uids), NOW);
     expect(areOthersComing('on-a1', 'on-b1')).toBe(true);
@@ -88,11 +88,11 @@ describe('pods of one kind', () => {
     expect(areOthersComing('on-a1', 'on-b1')).toBe(false);
   });
 
-  it('that are told nodes already keep them when more nodes join, unless they must spread', () => {
+  it('that already have hints keep their nodes when more nodes join, unless they must spread', () => {
     for (const isSpread of [false, true]) {
       cluster = new Cluster();
       plan(isSpread);
-      // Tried in this order.
+      // The scheduler tries them in this order.
       const turn = new Map(['on-b1', 'on-b2', 'on-a1'].map((name, at) => [name, at]));
       cluster.places.turns.arrange(
         ['a1', 'b1', 'b2'],
@@ -104,7 +104,7 @@ describe('pods of one kind', () => {
     }
   });
 
-  it('have their nodes arranged by the highest priority of the pods that wait for them', () => {
+  it('order their nodes by the highest priority of the pods that wait for them', () => {
     const priorities = { a1: 0, a2: 5, b1: 5, b2: undefined };
     for (const [target, priority] of Object.entries(priorities)) {
       cluster.setNode(node(target, target.slice(0, 1)));
@@ -119,7 +119,7 @@ describe('pods of one kind', () => {
   });
 });
 
-it('a node that pods were to move to is not waited for long after they are gone without successors', () => {
+it('stop being awaited soon after they are gone without successors', () => {
   const cluster = new Cluster();
   for (const name of ['a', 'b']) cluster.setNode(node(name, 'z'));
   const moving = pod('moving', false);

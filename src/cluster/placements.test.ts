@@ -36,14 +36,14 @@ describe('a kind of pod', () => {
     expect(kind(pod('a', 'web'))).not.toBe(kind(pod('b', 'web', '2')));
     expect(kind(pod('a', 'web'))).not.toBe(kind(pod('b', 'web', '1', { nodeSelector: { zone: 'a' } })));
     expect(kind(pod('a', undefined))).not.toBe(kind(pod('b', undefined)));
-    // Its disk ties a replica to a place of its own.
+    // Its disk makes a replica a kind of its own.
     const disk = (claimName: string) => ({ volumes: [{ name: 'v', persistentVolumeClaim: { claimName } }] });
     expect(kind(pod('a-0', 'a', '1', disk('d-0')))).not.toBe(kind(pod('a-1', 'a', '1', disk('d-1'))));
   });
 });
 
 describe('a place', () => {
-  it('goes from an evicted pod to the next of its kind, and to no other', () => {
+  it('passes from an evicted pod to the next of its kind, and to no other', () => {
     const places = new Placements();
     const old = pod('web-1', 'web');
     places.hold('plan', 'n', old, LEAVING);
@@ -52,17 +52,17 @@ describe('a place', () => {
     places.depart(old);
     places.appear(pod('web-3', 'web', '2'));
     expect(targetOf(places, pod('web-3', 'web', '2'))).toBeUndefined();
-    // Until it is taken it still counts for the pod that leaves.
+    // Until it is taken it still counts for the leaving pod.
     expect(targetOf(places, old)).toBe('n');
     places.appear(pod('web-4', 'web'));
     places.remove(old);
     expect([targetOf(places, old), targetOf(places, pod('web-4', 'web'))]).toEqual([undefined, 'n']);
-    // The first place was planned for a pod that moves, the second was not.
+    // The first place was planned for a moved pod, the second was not.
     places.hold('plan', 'n', pod('web-5', 'web'), UNTIL);
     expect(['uid-web-4', 'uid-web-5'].map((uid) => places.placeOf(uid)?.moved)).toEqual([true, false]);
   });
 
-  it('ends with a pod that waited, and with a pod that nothing replaces', () => {
+  it('ends with a pod that waited, and with a pod that is not replaced', () => {
     const places = new Placements();
     places.hold('plan', 'n', pod('waits', 'web'), UNTIL);
     places.hold('plan', 'n', pod('bare', undefined), LEAVING);
@@ -71,7 +71,7 @@ describe('a place', () => {
     expect(places.size).toBe(0);
   });
 
-  it('is lost to a pod of the same kind that came from outside the plan', () => {
+  it('is lost to a pod of the same kind from outside the plan', () => {
     const lost: string[] = [];
     const places = new Placements(({ metadata }) => lost.push(metadata.name));
     places.hold('plan', 'n', pod('a', 'web'), UNTIL);
@@ -97,7 +97,7 @@ describe('a place', () => {
     expect([places.size, places.targets()]).toEqual([0, []]);
   });
 
-  it('matters only among several nodes and several shapes of pods', () => {
+  it('matters only with several nodes and several kinds of pods', () => {
     const places = new Placements();
     places.hold('plan', 'n', pod('a', 'web'), UNTIL);
     places.hold('plan', 'm', pod('b', 'api'), UNTIL);
@@ -109,7 +109,7 @@ describe('a place', () => {
   });
 });
 
-it('reads a solution once its planned nodes have claims', () => {
+it('is derived from a solution once its planned nodes have claims', () => {
   const solution = {
     onExisting: [{ node: 'n', pods: ['default/a'] }],
     plannedNodes: [{ pods: ['default/b'] }, { pods: ['default/c'] }],
@@ -133,8 +133,8 @@ const planned = fc.array(
   { minLength: 1, maxLength: 14 },
 );
 
-describe('whatever order the scheduler takes', () => {
-  it('every pod that waits has one place, and each node keeps as many places of a kind as it has left', () => {
+describe('in any order of the scheduler', () => {
+  it('every waiting pod has one place, and each node keeps its remaining places of each kind', () => {
     fc.assert(
       fc.property(planned, fc.infiniteStream(fc.nat()), (plan, choices) => {
         const places = new Placements();
@@ -180,7 +180,7 @@ describe('whatever order the scheduler takes', () => {
     );
   });
 
-  it('strangers, deletions and expiry never leave a pod with two places or a place without a target', () => {
+  it('unplanned pods, deletions and expiry never leave a pod with two places or a place without a target', () => {
     const step = fc.record({
       what: fc.constantFrom('hold', 'leave', 'appear', 'depart', 'remove', 'bind', 'expire', 'endTarget', 'endPlan'),
       at: fc.nat(5),

@@ -29,7 +29,7 @@ describe('the order of places over domains', () => {
     );
   });
 
-  it('never has a larger skew on the way than at its beginning or its end', () => {
+  it('never has a larger skew in between than at its start or its end', () => {
     fc.assert(
       fc.property(domains, domains, (places, before) => {
         const counts = count(before);
@@ -50,7 +50,7 @@ describe('the order of places over domains', () => {
 describe('pods that are nominated together', () => {
   const on = (...nodes: readonly string[]) => nodes.map((node) => ({ node, domain: node.slice(0, 1) }));
 
-  it('can be bound where each is alone on its node', () => {
+  it('can be bound if each is alone on its node', () => {
     expect(canBeToldTogether(on('a1', 'b1', 'c1', 'a2'), new Map(), 1)).toBe(true);
   });
 
@@ -76,7 +76,7 @@ describe('pods that are nominated together', () => {
   });
 });
 
-it('begins with domains that have few places, so that nodes with several come last', () => {
+it('starts with domains that have few places, so that nodes with several come last', () => {
   const order = spreadOrder(
     ['a', 'a', 'b', 'c'].map((domain) => ({ domain })),
     new Map(),
@@ -84,8 +84,8 @@ it('begins with domains that have few places, so that nodes with several come la
   expect(order.map(({ domain }) => domain)).toEqual(['b', 'c', 'a', 'a']);
 });
 
-describe('pods that are tried in another order than expected', () => {
-  it('can nearly all follow when a run of them comes first or last', () => {
+describe('pods tried in an unexpected order', () => {
+  it('can nearly all be placed when a run of them comes first or last', () => {
     const places = ['a', 'b', 'c'].flatMap((domain) => Array.from({ length: 6 }, () => ({ domain })));
     const order = spreadOrder(places, new Map()).map(({ domain }) => domain);
     for (let from = 0; from < order.length; from++) {
@@ -99,11 +99,11 @@ describe('pods that are tried in another order than expected', () => {
   });
 });
 
-describe('the label that pods spread over', () => {
+describe('the label of a hard spread', () => {
   const pod = (topologyKey: string, whenUnsatisfiable: string): Pod =>
     ({ metadata: { name: 'p' }, spec: { topologySpreadConstraints: [{ topologyKey, whenUnsatisfiable }] } }) as never;
 
-  it('is one that the scheduler insists on, and not the node', () => {
+  it('is one that the scheduler enforces, and not the hostname', () => {
     expect(spreadKey(pod('zone', 'DoNotSchedule'))).toBe('zone');
     expect(spreadKey(pod('zone', 'ScheduleAnyway'))).toBeUndefined();
     expect(spreadKey(pod('kubernetes.io/hostname', 'DoNotSchedule'))).toBeUndefined();

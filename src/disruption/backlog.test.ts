@@ -39,7 +39,7 @@ it('says what holds how many dollars', () => {
       'default',
       [
         ['do-not-disrupt', 1, 'a'],
-        // Its pod fits beside that of the first: it is about to go.
+        // Its pod fits beside that of the first: it is about to be removed.
         ['under-way', 1, 'c'],
       ],
     ],

@@ -48,13 +48,13 @@ it.each<[DisruptionBudget, string, string]>([
   [{ nodes: '1', schedule: '@daily', duration: 'long' }, 'duration', 'long'],
   [{ nodes: '1', schedule: '@daily' }, 'duration', ''],
   [{ nodes: '1', duration: '1h' }, 'schedule', ''],
-])('stops the pool for every reason when an entry cannot be read: %j', (entry, field, value) => {
+])('stops the pool for every reason when an entry is invalid: %j', (entry, field, value) => {
   const read = budgets([{ nodes: '5' }, { ...entry, reasons: ['Drifted'] }]);
   for (const reason of ['Empty', 'Drifted', 'Underutilized'] as const) expect(read.allowed('default', reason)).toBe(0);
   expect(read.of('default')?.complaints).toEqual([{ pool: 'default', index: 1, field, value }]);
 });
 
-it('counts nodes that are going or not ready against the budget, and leaves out those that are not up', () => {
+it('counts nodes that are deleting or not ready against the budget, and ignores uninitialized ones', () => {
   const paper = new PaperCluster();
   const pool = paper.addPool([testType('small', 2, 4, 0.1)], {
     disruption: { consolidateAfter: '0s', consolidationPolicy: 'WhenEmpty', budgets: [{ nodes: '50%' }] },

@@ -20,7 +20,7 @@ function calendar(budgets: DisruptionBudget[], hours = 48): { readonly paper: Pa
   return { paper, value: calendarOf({ pools: [pool], views, from: paper.now, until: paper.now + hours * HOUR }) };
 }
 
-it('shows what windows allow, period by period', () => {
+it('shows what budgets allow, period by period', () => {
   const { value, paper } = calendar([
     { nodes: '20%' },
     { nodes: '0', schedule: '0 9 * * *', duration: '8h', reasons: ['Drifted', 'Underutilized'] },
@@ -42,14 +42,14 @@ it('shows what windows allow, period by period', () => {
   ]);
 });
 
-it('has one period where nothing changes, and null where nothing limits', () => {
+it('has one period where nothing changes, and null where nothing is limited', () => {
   const { value } = calendar([{ nodes: '5', reasons: ['Empty'] }]);
   expect(value.pools[0]?.periods.map(({ allowed }) => allowed)).toEqual([
     { Underutilized: null, Empty: 5, Drifted: null },
   ]);
 });
 
-it('names the claims that reach their age, those that are late first', () => {
+it('lists expiring claims, overdue ones first', () => {
   const { value, paper } = calendar([]);
   expect(value.expiries).toEqual([
     { nodeClaim: 'old', nodePool: 'default', at: paper.now },
@@ -57,7 +57,7 @@ it('names the claims that reach their age, those that are late first', () => {
   ]);
 });
 
-it('is bounded, and says what it leaves out', () => {
+it('is bounded, and counts what it leaves out', () => {
   const { value } = calendar([{ nodes: '1', schedule: '*/2 * * * *', duration: '1m' }], 24 * 30);
   expect(value.pools[0]?.periods).toHaveLength(1_000);
   expect(value.omitted).toBe(1);

@@ -46,7 +46,7 @@ it('leaves out nodes that are queued, nominated or being deleted, and says so', 
   ]);
 });
 
-it('a duration on a node is no annotation that counts', () => {
+it('ignores a duration in the annotation of a node', () => {
   paper.addNode({ type: 'small', annotations: { 'karpenter.sh/do-not-disrupt': '1h' } });
   expect(paper.pass().pass.candidates).toHaveLength(1);
 });
@@ -56,7 +56,7 @@ it.each<[string, Pod, object | undefined]>([
   ['for a time', shield('1h', since(30)), { kind: 'do-not-disrupt-pod', pod: 'default/p', until: START + 30 * 60_000 }],
   ['for a time that is over', shield('1h', since(61)), undefined],
   ['in words that mean nothing', shield('please'), undefined],
-])('a pod asks to be left alone %s', (_, pod, cause) => {
+])('a pod with do-not-disrupt %s', (_, pod, cause) => {
   paper.addNode({ type: 'small', pods: [pod] });
   expect(paper.pass().pass.candidates[0]?.heldBy).toEqual(cause);
 });
@@ -65,7 +65,7 @@ it.each<[string, object, object, boolean]>([
   ['allows none', { disruptionsAllowed: 0 }, { minAvailable: 1 }, true],
   ['allows one', { disruptionsAllowed: 1 }, { minAvailable: 1 }, false],
   ['selects others', { disruptionsAllowed: 0 }, { selector: { matchLabels: { app: 'b' } } }, false],
-])('a budget that %s', (_, status, spec, held) => {
+])('a PodDisruptionBudget that %s', (_, status, spec, held) => {
   paper.podBudgets.push({
     metadata: { name: 'pdb', namespace: 'default' },
     spec: { selector: { matchLabels: { app: 'a' } }, ...spec },
@@ -76,7 +76,7 @@ it.each<[string, object, object, boolean]>([
   expect(paper.pass().pass.candidates[0]?.heldBy).toEqual(held ? cause : undefined);
 });
 
-it('two budgets for one pod hold it whatever they allow', () => {
+it('two budgets for one pod always block it', () => {
   for (const name of ['one', 'two']) {
     paper.podBudgets.push({
       metadata: { name, namespace: 'default' },
@@ -91,7 +91,7 @@ it('two budgets for one pod hold it whatever they allow', () => {
   });
 });
 
-it('only a method that gets its way in the end passes over pods that hold a node with a grace period', () => {
+it('only eventual methods ignore blocking pods on a node with a grace period', () => {
   const pod = (name: string): Pod => shield('true', { metadata: { ...shield('true').metadata, name, uid: name } });
   paper.addNode({ name: 'a', type: 'small', pods: [pod('p')], driftedFor: 1, spec: { terminationGracePeriod: '1h' } });
   paper.addNode({ name: 'b', type: 'small', pods: [pod('q')], driftedFor: 1 });
@@ -119,7 +119,7 @@ it('costs are one for the node and one for each ordinary pod, within bounds', ()
   expect(candidate?.savingsRatio).toBeCloseTo(0.1 / 15);
 });
 
-it('takes most savings first, and the oldest drift, with names to break ties', () => {
+it('sorts by savings, or by the oldest drift, with ties by name', () => {
   paper.addNode({ name: 'c', type: 'small', driftedFor: 1 });
   paper.addNode({ name: 'b', type: 'small', driftedFor: 2, pods: [paperPod('p')] });
   paper.addNode({ name: 'a', type: 'small', driftedFor: 1 });

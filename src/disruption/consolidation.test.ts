@@ -39,7 +39,7 @@ it('deletes a node whose pods fit elsewhere', () => {
   });
 });
 
-it('replaces a node by a cheaper one and allows nothing dearer', () => {
+it('replaces a node by a cheaper one and excludes anything dearer', () => {
   paper.addPool(types, onDemand);
   paper.addNode({ name: 'a', type: 'large', pods: [paperPod('p'), paperPod('q')] });
   const [command] = paper.decide(singleNode).commands;
@@ -62,7 +62,7 @@ it('replaces a node by a cheaper one and allows nothing dearer', () => {
   });
 });
 
-it('keeps a node that nothing cheaper holds, with both prices', () => {
+it('keeps a node without a cheaper replacement, with both prices', () => {
   paper.addPool(types, onDemand);
   paper.addNode({ name: 'a', type: 'small', pods: [paperPod('p', { cpu: '1800m' })] });
   expect(causeOf(paper.decide(singleNode), 'a')).toMatchObject({ kind: 'not-cheaper', pricePerHour: 0.1 });
@@ -86,7 +86,7 @@ it.each([2, 3, 7])('of %i half-empty nodes empties every other one onto its neig
   expect(commands.reduce((sum, { evictions }) => sum + evictions, 0)).toBe(Math.floor(count / 2));
 });
 
-it('moves nothing for a saving that does not pay for the restarts', () => {
+it('moves nothing when the savings do not pay for the restarts', () => {
   paper.addPool([testType('a', 4, 8, 0.2), testType('b', 4, 8, 0.1999)], onDemand);
   paper.addNode({ name: 'n', type: 'a', pods: [paperPod('p')] });
   expect(causeOf(paper.decide(singleNode), 'n')).toMatchObject({ kind: 'no-payback' });
@@ -108,7 +108,7 @@ it.each<[string, Partial<PaperNode>, object]>([
   expect(causeOf(paper.decide(singleNode), 'a')).toEqual(cause);
 });
 
-it('does not move pods to a node inside its own window', () => {
+it('does not move pods to a node within its own consolidateAfter', () => {
   paper.addPool(types, {
     ...onDemand,
     disruption: {
@@ -124,7 +124,7 @@ it('does not move pods to a node inside its own window', () => {
   expect(commandsText(paper.decide(singleNode))).toEqual(['a']);
 });
 
-it('does not take the room of pods that wait', () => {
+it('does not use room needed by waiting pods', () => {
   paper.addPool(types, { ...onDemand, limits: { cpu: '10' } });
   paper.addNode({ name: 'a', type: 'small', pods: [paperPod('p')] });
   paper.addNode({ name: 'b', type: 'large', consolidatable: false });
@@ -133,14 +133,14 @@ it('does not take the room of pods that wait', () => {
   expect(commandsText(paper.decide(singleNode))).toEqual([]);
 });
 
-it('is not held up by a pod that waits in vain', () => {
+it('is not blocked by an unschedulable pod', () => {
   paper.addPool(types, onDemand);
   paper.cluster.setPod({ ...paperPod('impossible', { cpu: '900' }), status: UNSCHEDULABLE });
   paper.addNode({ name: 'a', type: 'large', pods: [paperPod('p')] });
   expect(commandsText(paper.decide(singleNode))).toEqual(['a > small']);
 });
 
-it('buys spot in place of on-demand, and then spot only', () => {
+it('buys spot in place of on-demand, and then only spot', () => {
   paper.addPool(types, capacityTypes('spot', 'on-demand'));
   paper.addNode({ name: 'a', type: 'small', pods: [paperPod('p', { cpu: '1800m' })] });
   const [command] = paper.decide(singleNode).commands;
@@ -164,7 +164,7 @@ it.each([
   expect(bought[0]?.capacityType).toBe(expected);
 });
 
-it('leaves what is reserved for nothing that is paid for', () => {
+it('does not use reserved capacity that is already paid for', () => {
   paper.addPool(
     types.map((type) => (type.name === 'large' ? withReserved(type, 0) : type)),
     capacityTypes('reserved', 'on-demand'),
@@ -174,7 +174,7 @@ it('leaves what is reserved for nothing that is paid for', () => {
   expect(causeOf(paper.decide(singleNode), 'a')).toMatchObject({ kind: 'not-cheaper', pricePerHour: 0.001 });
 });
 
-it('replaces spot by spot only with the gate, and one node only with a wide choice', () => {
+it('replaces spot by spot only with the gate, and a single node only with a wide choice', () => {
   paper.addPool(types, capacityTypes('spot'));
   const pods = [paperPod('p')];
   paper.addNode({ name: 'a', type: 'large', capacityType: 'spot', zone: 'z1', pods });
@@ -227,7 +227,7 @@ it('keeps a node whose replacement would offer too few types', () => {
   expect(commandsText(paper.decide(singleNode))).toEqual(['a']);
 });
 
-it('deletes a node of unknown price, and replaces it by nothing', () => {
+it('deletes a node of unknown price, but never replaces it', () => {
   paper.addPool(types, onDemand);
   paper.addNode({ name: 'a', type: 'large', zone: 'elsewhere', pods: [paperPod('p')] });
   expect(causeOf(paper.decide(singleNode), 'a')).toEqual({ kind: 'unknown-price' });
@@ -246,7 +246,7 @@ it('Balanced refuses a move that disturbs more than it saves', () => {
   expect(causeOf(paper.decide(singleNode), 'a')).toMatchObject({ kind: 'balanced-score', threshold: 0.5 });
 });
 
-it('asks once about nodes that are alike', () => {
+it('asks once for equivalent nodes', () => {
   paper.addPool([testType('small', 2, 4, 0.1)], onDemand);
   for (let node = 0; node < 40; node++) {
     const pod = paperPod(`p${node}`, { cpu: '1500m', memory: '2Gi' });
@@ -269,7 +269,7 @@ it('asks once about nodes that are alike', () => {
   expect(asked).toBe(1);
 });
 
-it('empties spot nodes onto each other where nothing may take their place', () => {
+it('empties spot nodes onto each other where replacements are not allowed', () => {
   paper.addPool(types, capacityTypes('spot'));
   for (let at = 0; at < 9; at++) {
     const name = `n${at}`;
@@ -282,11 +282,11 @@ it('empties spot nodes onto each other where nothing may take their place', () =
   }
   const { commands } = paper.decide(multiNode);
   expect(commands.flatMap(({ replacements }) => replacements)).toEqual([]);
-  // Three of these pods fit on a node: three nodes hold all nine.
+  // Three of these pods fit on a node, so three nodes hold all nine.
   expect(commands.flatMap(({ candidates }) => candidates)).toHaveLength(6);
 });
 
-it('does not move pods for savings that demand will soon take back', () => {
+it('does not move pods for savings that will end soon because demand returns', () => {
   paper.addPool(types, onDemand);
   paper.addNode({ name: 'a', type: 'large', pods: [paperPod('p'), paperPod('q')] });
   expect(paper.decide(singleNode).commands).toHaveLength(1);

@@ -1,4 +1,6 @@
-/** What holds for every cluster: commands strand nothing, keep to budgets, save money, come to an end, and are always the same. */
+/**
+ * Invariants for every cluster: commands strand no pod, respect budgets, save money, terminate, and are deterministic.
+ */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Pod } from '../api/kinds.ts';
@@ -124,7 +126,7 @@ function checkCommands(paper: PaperCluster, method: Method, commands: readonly C
 const priceOf = (candidates: Command['candidates']): number =>
   candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
 
-/** What replacements cost when each is the dearest that its plan allows. */
+/** Price of replacements if each is the dearest that its plan allows. */
 function dearestOf(replacements: Command['replacements']): number {
   const plans = replacements.flatMap((each) => (each.kind === 'planned' ? [each.plan] : []));
   return plans.reduce((sum, { alternatives }) => sum + Math.max(...alternatives.map((each) => each.pricePerHour)), 0);
@@ -138,7 +140,7 @@ function checkRooms(paper: PaperCluster): void {
   }
 }
 
-/** Pods fit on their nodes to begin with, or nothing can be said about where they end. */
+/** Pods must fit on their nodes initially, or nothing can be said about the result. */
 const fitting = arbitraryCluster.map((spec) => ({
   ...spec,
   nodes: spec.nodes.map((node) => {
@@ -154,14 +156,14 @@ const fitting = arbitraryCluster.map((spec) => ({
   }),
 }));
 
-it.each(METHODS.map((method) => [method.name, method] as const))('%s keeps every promise', (_, method) => {
+it.each(METHODS.map((method) => [method.name, method] as const))('%s keeps all invariants', (_, method) => {
   fc.assert(
     fc.property(fitting, (spec) => {
       const paper = clusterOf(spec);
       const decision = paper.decide(method);
       checkCommands(paper, method, decision.commands, `app-${spec.guarded}`);
       const gone = new Set(decision.commands.flatMap(names));
-      // Every node has exactly one fate.
+      // Every node has exactly one outcome.
       const { pass, kept } = paper.pass();
       expect(decision.kept.map(({ node = '' }) => node).sort()).toEqual(
         pass.candidates.map(({ view }) => view.name).filter((name) => !gone.has(name)),
@@ -176,7 +178,7 @@ it.each(METHODS.map((method) => [method.name, method] as const))('%s keeps every
   );
 });
 
-it('comes to an end, with a bill that falls at every step', () => {
+it('terminates, with a bill that falls at every step', () => {
   fc.assert(
     fc.property(fitting, (spec) => {
       const paper = clusterOf({ ...spec, nodes: spec.nodes.map((node) => ({ ...node, drifted: false })) });
@@ -197,7 +199,7 @@ it('comes to an end, with a bill that falls at every step', () => {
   );
 });
 
-it('drift ends with no drifted node that could go', () => {
+it('drift ends without drifted nodes that could be removed', () => {
   fc.assert(
     fc.property(fitting, (spec) => {
       const paper = clusterOf({ ...spec, budget: '2' });

@@ -48,7 +48,7 @@ it('uses room that others have, and needs no replacement for an empty node', () 
   expect(commandsText(paper.decide(drift)).sort()).toEqual(['a', 'c']);
 });
 
-it('goes zone by zone, the one under way first', () => {
+it('goes zone by zone, starting with the one in progress', () => {
   paper.addPool(types, withBudget('3'));
   for (const [name, zone] of [
     ['a', 'z1'],
@@ -68,7 +68,7 @@ it.each([
   [undefined, ['a', 'c']],
   ['2', ['a', 'b', 'c', 'd']],
   ['many', ['a', 'c']],
-])('leaves other zones alone while one is under way, unless the pool allows %s at once', (allowed, expected) => {
+])('leaves other zones alone while one is in progress, unless the pool allows %s at once', (allowed, expected) => {
   const pool = paper.addPool(types, withBudget('100%'));
   if (allowed !== undefined) pool.metadata.annotations = { [Annotations.driftZonesAtOnce]: allowed };
   for (const [name, zone] of [
@@ -91,7 +91,7 @@ it.each([
   ['ReplicaSet', ['b']],
   ['StatefulSet', []],
 ])(
-  'lets the next zone go while pods of the first are ending, where a %s has others in their place',
+  'starts the next zone while pods of the first are terminating, where a %s has already replaced them',
   (kind, expected) => {
     paper.addPool(types, withBudget('100%'));
     const owner = { apiVersion: 'apps/v1', kind, name: 'web', uid: 'web', controller: true };
@@ -105,7 +105,7 @@ it.each([
   },
 );
 
-it('a pod without another place holds its node, not the others', () => {
+it('a pod without another place blocks only its own node', () => {
   paper.addPool(types);
   const bound = paperPod('bound', { spec: { nodeSelector: { 'kubernetes.io/hostname': 'a' } } });
   paper.addNode({ name: 'a', type: 'small', driftedFor: 2, pods: [bound] });
@@ -115,7 +115,7 @@ it('a pod without another place holds its node, not the others', () => {
   expect(causeOf(decision, 'a')).toMatchObject({ kind: 'would-strand', count: 1, pods: [{ pod: 'default/bound' }] });
 });
 
-it('a pod that waits in vain holds nothing', () => {
+it('an unschedulable pod blocks nothing', () => {
   paper.addPool(types);
   paper.addNode({ name: 'a', type: 'small', driftedFor: 2, pods: [paperPod('p')] });
   const impossible = paperPod('impossible', { cpu: '900' });
@@ -123,7 +123,7 @@ it('a pod that waits in vain holds nothing', () => {
   expect(commandsText(paper.decide(drift))).toEqual(['a > small']);
 });
 
-it('rests while replacements of the pool fail', () => {
+it('pauses while replacements of the pool fail', () => {
   paper.addPool(types);
   paper.addNode({ name: 'a', type: 'small', driftedFor: 2, pods: [paperPod('p')] });
   const decision = paper.decide(drift, { pausedUntil: () => 5 });
@@ -131,7 +131,7 @@ it('rests while replacements of the pool fail', () => {
   expect(causeOf(decision, 'a')).toEqual({ kind: 'recent-launch-failure', until: 5 });
 });
 
-it('does not buy what lately failed while there is something else', () => {
+it('avoids offerings that failed recently while there is an alternative', () => {
   paper.addPool(types);
   paper.addNode({ name: 'a', type: 'small', driftedFor: 2, pods: [paperPod('p')] });
   const decision = paper.decide(drift, {

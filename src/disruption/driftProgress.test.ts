@@ -22,7 +22,7 @@ function paperOf(budgets: readonly object[], nodes = 4): PaperCluster {
 const progressOf = (paper: PaperCluster, waveTime?: number) =>
   driftProgress(paper.pass().pass, paper.decide(drift).kept, waveTime)[0];
 
-it('says how many nodes are left, what holds them, and when the last wave ends', () => {
+it('reports how many nodes are left, what blocks them, and when the last wave ends', () => {
   const paper = paperOf([{ nodes: '2' }]);
   paper.cluster.markForDeletion('n0');
   const { now } = paper.pass().pass;
@@ -37,18 +37,18 @@ it('says how many nodes are left, what holds them, and when the last wave ends',
   expect(progressOf(paper)?.expectedEnd).toBeUndefined();
 });
 
-it('counts no time in which budgets let nothing go', () => {
+it('ignores times in which budgets allow nothing', () => {
   const paper = paperOf([{ nodes: '0', schedule: '0 * * * *', duration: '30m' }, { nodes: '1' }]);
   const { now } = paper.pass().pass;
   const opens = Math.floor(now / (60 * MINUTE)) * 60 * MINUTE + 30 * MINUTE;
   expect(progressOf(paper, 10 * MINUTE)?.expectedEnd).toBe(opens + 60 * MINUTE + 10 * MINUTE);
 });
 
-it('is silent about pools without drift', () => {
+it('reports nothing for pools without drift', () => {
   expect(progressOf(paperOf([{ nodes: '1' }], 0))).toBeUndefined();
 });
 
-it('is not held by what keeps nodes from being consolidated', () => {
+it('ignores causes that only block consolidation', () => {
   const { pass } = paperOf([{ nodes: '2' }]).pass();
   const budget = { kind: 'budget', reason: 'Underutilized', allowed: 0, window: false } as const;
   const kept = ['n0', 'n1'].map((nodeClaim) => ({ node: nodeClaim, nodeClaim, nodePool: 'default', cause: budget }));

@@ -11,7 +11,7 @@ beforeEach(() => {
 
 const types = [testType('small', 2, 4, 0.1), testType('large', 8, 16, 0.4)];
 
-it('deletes nodes without pods in one command and says why the others stay', () => {
+it('deletes nodes without pods in one command and reports why the others stay', () => {
   paper.addPool(types);
   paper.addNode({ name: 'a', type: 'small' });
   paper.addNode({ name: 'b', type: 'large' });
@@ -24,7 +24,7 @@ it('deletes nodes without pods in one command and says why the others stay', () 
   expect(causeOf(decision, 'young')).toEqual({ kind: 'too-young', consolidateAfter: '0s' });
 });
 
-it('takes the dearest first when the budget is short', () => {
+it('takes the most expensive first when the budget is short', () => {
   paper.addPool(types, {
     disruption: { consolidateAfter: '0s', consolidationPolicy: 'WhenEmpty', budgets: [{ nodes: '1' }] },
   });
@@ -42,7 +42,7 @@ it('takes the dearest first when the budget is short', () => {
   ]);
 });
 
-it('never strands a pod that counts for nothing', () => {
+it('never strands a pod with disruption cost zero', () => {
   paper.addPool([testType('small', 2, 4, 0.1)], { limits: { cpu: '4' } });
   const annotations = { 'controller.kubernetes.io/pod-deletion-cost': '-2147483648' };
   paper.addNode({ name: 'a', type: 'small', pods: [paperPod('p', { annotations })] });
@@ -53,7 +53,7 @@ it('never strands a pod that counts for nothing', () => {
   expect(decision.commands[0]?.onExisting).toEqual([{ node: 'b', pods: ['default/p'] }]);
 });
 
-it('keeps the room of pods that wait for it', () => {
+it('keeps room for pods that wait for it', () => {
   paper.addPool(types);
   paper.addNode({ name: 'a', type: 'small' });
   paper.cluster.setPod({ ...paperPod('waiting'), status: UNSCHEDULABLE });
@@ -62,7 +62,7 @@ it('keeps the room of pods that wait for it', () => {
   expect(causeOf(decision, 'a')).toEqual({ kind: 'buffer-pods' });
 });
 
-it('leaves pools alone whose consolidateAfter is Never, and static ones', () => {
+it('ignores pools whose consolidateAfter is Never, and static ones', () => {
   const disruption = { consolidateAfter: 'Never', consolidationPolicy: 'WhenEmpty', budgets: [] } as const;
   paper.addPool(types, { disruption: { ...disruption, budgets: [] } });
   paper.addPool(types, { name: 'static', replicas: 1 });

@@ -40,7 +40,7 @@ const told = (solution: Partial<Solution>) =>
     unplaced: unplaced.map(({ pod }) => pod),
   }));
 
-it('keeps nodes together whose pods share a new node, and the others apart', () => {
+it('keeps nodes together when their pods share a new node, and the others separate', () => {
   const parts = told({
     plannedNodes: [planned('a1', 'c1')],
     onExisting: [onNode('x', 'a2', 'b1', 'c2'), onNode('y', 'b2')],
@@ -51,7 +51,7 @@ it('keeps nodes together whose pods share a new node, and the others apart', () 
   ]);
 });
 
-it('gives pods without a place to the part of their node', () => {
+it('assigns pods without a place to the part of their node', () => {
   const parts = told({ unplaced: [refused('b1')], onExisting: [onNode('x', 'a1', 'a2', 'b2', 'c1', 'c2')] });
   expect(parts.map(({ nodes, unplaced }) => [nodes, unplaced])).toEqual([
     ['a', []],
@@ -60,14 +60,14 @@ it('gives pods without a place to the part of their node', () => {
   ]);
 });
 
-it('keeps all together where a pod that waits has lost its room', () => {
+it('keeps all together when a waiting pod has lost its room', () => {
   const parts = told({ plannedNodes: [planned('waiting'), planned('a1')], onExisting: [onNode('x', 'b1', 'other')] });
   expect(parts).toEqual([
     { nodes: 'a,b,c', onExisting: ['x: default/b1'], planned: ['default/waiting', 'default/a1'], unplaced: [] },
   ]);
 });
 
-it('leaves out pods that wait and have a place', () => {
+it('leaves out waiting pods that have a place', () => {
   const parts = told({ onExisting: [onNode('x', 'waiting', 'a1'), onNode('y', 'other')] });
   expect(parts.flatMap(({ onExisting }) => onExisting)).toEqual(['x: default/a1']);
 });

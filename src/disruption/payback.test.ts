@@ -19,19 +19,19 @@ const moment = (calm?: number) => ({ now: NOW, calmFor: () => calm });
 const payback = (candidate: Candidate, replacementPrice: number, calm?: number) =>
   paybackOf({ candidates: [candidate], replacementPrice }, moment(calm));
 
-describe('what a move costs', () => {
-  it('is more in a pool that waits before it consolidates', () => {
+describe('the cost of a move', () => {
+  it('is higher in a pool with a consolidateAfter', () => {
     const eager = payback(node(HOUR, [HOUR, HOUR]), 0).cost;
     expect(payback(node(HOUR, [HOUR, HOUR], '30s'), 0).cost).toBeCloseTo(1.4 * eager);
   });
 
-  it('includes the time that old and new nodes run side by side', () => {
+  it('includes the time that old and new nodes run in parallel', () => {
     expect(payback(node(HOUR, []), 0).cost).toBe(0);
     expect(payback(node(HOUR, []), 0.6).cost).toBeCloseTo(0.02);
   });
 });
 
-describe('for how long savings count', () => {
+describe('the time for which savings count', () => {
   it.each([
     ['an hour for nodes that are new', 1_000, undefined, 1],
     ['as long again as the node has been there', 3 * HOUR, undefined, 3],
@@ -41,7 +41,7 @@ describe('for how long savings count', () => {
     expect(payback(node(age, []), 0.5, calm).hours).toBeCloseTo(hours);
   });
 
-  it('is less for new nodes of a pool that waits before it consolidates', () => {
+  it('is shorter for new nodes of a pool with a consolidateAfter', () => {
     expect(payback(node(1_000, [], '30s'), 0.5).hours).toBeCloseTo(0.03, 3);
     expect(payback(node(3 * HOUR, [], '30s'), 0.5).hours).toBeCloseTo(3);
   });
@@ -51,7 +51,7 @@ describe('a move that does not pay', () => {
   const causeOf = (candidate: Candidate, replacementPrice: number) =>
     paybackCause(payback(candidate, replacementPrice), candidate.pricePerHour)?.kind;
 
-  it('exchanges a node that is seconds old for a few per cent', () => {
+  it('replaces a node that is seconds old for a few per cent', () => {
     expect(causeOf(node(30_000, []), 0.97)).toBe('no-payback');
     expect(causeOf(node(30_000, []), 0.9)).toBeUndefined();
     expect(causeOf(node(10 * HOUR, []), 0.97)).toBeUndefined();
@@ -64,12 +64,12 @@ describe('a move that does not pay', () => {
   });
 });
 
-describe('the most that can be left', () => {
+describe('the upper limit of the net gain', () => {
   it.each([
     ['alone', [node(3 * HOUR, [HOUR])]],
     ['with a younger node', [node(3 * HOUR, [HOUR]), node(60_000, [HOUR, 60_000])]],
     ['with a node of a pool that waits', [node(HOUR / 2, [HOUR]), node(HOUR / 2, [60_000], '30s')]],
-  ])('is never less than what is left in the end, %s', (_, candidates) => {
+  ])('is never below the final net gain, %s', (_, candidates) => {
     const most = candidates.reduce((sum, candidate) => sum + mostNet(candidate, moment()), 0);
     for (const replacementPrice of [0, 0.1, 1]) {
       expect(paybackOf({ candidates, replacementPrice }, moment()).net).toBeLessThanOrEqual(most + 1e-12);

@@ -18,7 +18,7 @@ const ON_DEMAND: NodePool['spec']['template'] = {
   },
 };
 
-/** Nodes with a few small pods each: most of them can go. */
+/** Nodes with a few small pods each: most of them can be removed. */
 function halfEmpty(seed: string, nodes: string, count = 14): PaperCluster {
   const paper = new PaperCluster();
   const random = new SeededRandom(seed);
@@ -38,7 +38,7 @@ function halfEmpty(seed: string, nodes: string, count = 14): PaperCluster {
 const goingOf = ({ commands }: Decision): readonly string[] =>
   commands.flatMap(({ candidates }) => candidates.map(({ view }) => view.name));
 
-it.each(['a', 'b', 'c', 'd'])('moves no pod to a node that goes in a later round: %s', (seed) => {
+it.each(['a', 'b', 'c', 'd'])('moves no pod to a node that is removed in a later round: %s', (seed) => {
   const all = goingOf(halfEmpty(seed, '100%').decide(multiNode));
   const first = halfEmpty(seed, '2').decide(multiNode);
   expect(all.length).toBeGreaterThan(2);
@@ -53,7 +53,7 @@ it('keeps to the budget', () => {
   expect(going.length).toBeLessThanOrEqual(3);
 });
 
-it('asks about no more pods at once in a large cluster, whose budget allows fewer nodes than are worth removing', () => {
+it('limits the pods per question in a large cluster, whose budget allows fewer nodes than are worth removing', () => {
   const { pass } = halfEmpty('a', '10%', 600).pass();
   const asked: number[] = [];
   const counted: Pass = {

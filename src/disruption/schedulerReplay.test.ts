@@ -9,7 +9,7 @@ import type { Pass } from './method.ts';
 const MEMORY = '100Mi';
 const types = [testType('node', 10, 100, 1)];
 
-/** Node `a` with these pods goes; `b` has room for 4 cores, `c` for 3. */
+/** Node `a` with these pods is removed; `b` has room for 4 cores, `c` for 3. */
 function going(
   cores: readonly number[],
   spec: PaperPod['spec'] = {},
@@ -34,7 +34,7 @@ it('costs nothing where every pod finds room, wherever the scheduler puts it', (
   expect(displacedPrice(parts, pass)).toBe(0);
 });
 
-it('counts a pod whose room others take because the scheduler rates it higher', () => {
+it('counts a pod whose room is used by others because of their scheduler score', () => {
   // The plan has 2 and 2 on `b` and 3 on `c`; the scheduler puts 3 on `b`, 2 on `c`, and the last one nowhere.
   const { parts, pass } = going([3, 2, 2]);
   expect(parts.flatMap(({ unplaced }) => unplaced)).toEqual([]);
@@ -43,13 +43,13 @@ it('counts a pod whose room others take because the scheduler rates it higher', 
   expect(price).toBeLessThan(0.4);
 });
 
-it('takes pods that cannot go anywhere to go where they are planned', () => {
+it('assumes that constrained pods go where they are planned', () => {
   const { parts, pass } = going([3, 2, 2], { nodeSelector: { 'karpenter.sh/nodepool': 'default' } });
   expect(parts.flatMap(({ unplaced }) => unplaced)).toEqual([]);
   expect(displacedPrice(parts, pass)).toBe(0);
 });
 
-it('counts pods that do not tolerate the nodes that have room', () => {
+it('counts pods that do not tolerate the nodes with room', () => {
   const taints = [{ key: 'team', value: 'blue', effect: 'NoSchedule' }];
   const strangers = going([1], {}, { taints });
   expect(displacedPrice(strangers.parts, strangers.pass)).toBeGreaterThan(0);

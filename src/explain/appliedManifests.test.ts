@@ -13,19 +13,19 @@ function manifestsOf(patches: readonly Patch[], fields: object = {}, applied?: o
   return appliedManifests({ sentence: 'x', patches }, async () => object);
 }
 
-it('keeps what was applied last, and names what is taken away', async () => {
+it('keeps what was applied last, and sets removed fields to null', async () => {
   const applied = { ...identity, spec: { replicas: 2, paused: true } };
   const patches = [merge({ spec: { paused: null } })];
   expect(await manifestsOf(patches, {}, applied)).toEqual([{ ...applied, spec: { replicas: 2, paused: null } }]);
   expect(await manifestsOf(patches)).toEqual([{ ...identity, spec: { paused: null } }]);
 });
 
-it('applies lists as they are first, so that entries can be left out', async () => {
+it('first applies lists unchanged, so that entries can be removed', async () => {
   const manifests = await manifestsOf([merge({ spec: { list: ['a'] } })], { spec: { list: ['a', 'b'], other: 1 } });
   expect(manifests?.map((each) => each['spec'])).toEqual([{ list: ['a', 'b'] }, { list: ['a'] }]);
 });
 
-it('takes one step after the other where an object changes twice', async () => {
+it('has separate steps where an object changes twice', async () => {
   const manifests = await manifestsOf([
     merge({ spec: { replicas: 0, paused: false } }),
     merge({ spec: { replicas: 3 } }),
@@ -36,6 +36,6 @@ it('takes one step after the other where an object changes twice', async () => {
   ]);
 });
 
-it('has none for what has to be deleted', async () => {
+it('has none for deletions', async () => {
   expect(await manifestsOf([{ target, type: 'delete', patch: {} }])).toBeUndefined();
 });

@@ -43,7 +43,7 @@ function merge(value: unknown, patch: unknown): unknown {
   return merged;
 }
 
-/** The problem after `kubectl patch` of everything that the fix names. */
+/** The problem after `kubectl patch` of everything in the fix. */
 function patched(problem: Problem, pod: Pod, patches: readonly Patch[]): Problem {
   let owner: unknown = { spec: { template: { spec: pod.spec } } };
   let { pools } = problem;
@@ -59,7 +59,7 @@ function patched(problem: Problem, pod: Pod, patches: readonly Patch[]): Problem
   return { ...problem, pools, pods: problem.pods.map((each) => (each === pod ? { ...pod, spec } : each)) };
 }
 
-/** The same when all pods have the template that is patched. */
+/** The same when all pods use the patched template. */
 function patchedAll(problem: Problem, pods: readonly Pod[], patches: readonly Patch[]): Problem {
   return pods.reduce((before, pod) => ({ ...patched(before, pod, patches), pools: before.pools }), {
     ...problem,
@@ -71,7 +71,7 @@ const unplacedIn = (problem: Problem): Set<string> =>
   new Set(ask(Model.of(problem), { pods: problem.pods }, OPTIONS).unplaced.map(({ pod }) => pod));
 
 describe('an unplaced pod', () => {
-  it('has a constraint, and every fix that is told gives it a place', { timeout: 120_000 }, () => {
+  it('has a constraint, and every reported fix gives it a place', { timeout: 120_000 }, () => {
     const samples = fc.sample(anyProblem, { numRuns: 60, seed: 99 });
     let explained = 0;
     let fixed = 0;
@@ -81,7 +81,7 @@ describe('an unplaced pod', () => {
       const pod = problem.pods.find((each) => unplaced.has(podKey(each)));
       if (pod === undefined) return;
       const { sentence, constraint, fixes } = explainPod(questionOf(problem, pod));
-      // What keeps a group from its places is the constraint of another member.
+      // For a group, the constraint is that of another member.
       if (constraint === 'group') return;
       explained++;
       if (sentence === '' || constraint === '') wrong.push({ at, sentence, constraint });
@@ -107,7 +107,7 @@ describe('the explanation', () => {
   const explained = (pod: Pod, pool = testPool('general')): Explanation =>
     explainPod(questionOf(problemOf(pod, pool), pod));
 
-  it('names the selector that nothing meets, and both sides that may change', () => {
+  it('names the selector that nothing meets, and both objects that could change', () => {
     const { constraint, fixes } = explained(testPod('a', '1', '1Gi', { nodeSelector: { team: 'blue' } }));
     expect(constraint).toBe('requirements');
     expect(fixes.map(({ patches }) => patches)).toEqual([
@@ -128,14 +128,14 @@ describe('the explanation', () => {
     ]);
   });
 
-  it('makes several changes together where one is not enough', () => {
+  it('combines changes where one is not enough', () => {
     const { fixes } = explained(testPod('a', '100', '1Gi', { nodeSelector: { team: 'blue' } }));
     expect(fixes.map(({ sentence }) => sentence)).toEqual([
       expect.stringMatching(/^drop team=blue from nodeSelector, and ask for .* cpu less, to fit on large$/),
     ]);
   });
 
-  it('tells of a group what one of its pods lacks, and what would give all of them a place', () => {
+  it('reports the missing requirement of one group member, and what would place all of them', () => {
     const grouped = (name: string): Pod =>
       testPod(
         name,
@@ -153,7 +153,7 @@ describe('the explanation', () => {
     expect(fixes.map(({ sentence }) => sentence)).toContain('drop team=blue from nodeSelector');
   });
 
-  it('tells to make a pod again when only its own spec could help and what makes it is not known', () => {
+  it('advises to recreate a pod when only its spec could help and its creator is unknown', () => {
     const pod = testPod('a', '100', '1Gi');
     const question = questionOf(problemOf(pod, testPool('general')), pod);
     const target = { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'a' };
@@ -164,7 +164,7 @@ describe('the explanation', () => {
     expect(fix?.sentence).toMatch(/^delete the pod and make it again: ask for /);
   });
 
-  it('deletes and creates a pod that nothing owns, unless a toleration is enough', () => {
+  it('deletes and recreates a pod without an owner, unless a toleration is enough', () => {
     const target = { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'a' };
     const fixesOf = (pod: Pod, pool: NodePool): Explanation['fixes'] => {
       const question = questionOf(problemOf(pod, pool), pod);
@@ -182,7 +182,7 @@ describe('the explanation', () => {
     expect(barred?.patches).toMatchObject([{ target, type: 'merge', patch: { spec: { tolerations: [{}] } } }]);
   });
 
-  it('gives all pods of the owner that wait a place, not one of them', () => {
+  it('gives a place to all waiting pods of the owner, not just to one', () => {
     const pods = [testPod('a', '8', '1Gi'), testPod('b', '8', '1Gi'), testPod('c', '8', '1Gi')];
     const [pod] = pods as [Pod];
     const limits = { cpu: '0' };
@@ -196,7 +196,7 @@ describe('the explanation', () => {
     expect(unplacedIn(patchedAll(problem, pods, fix?.patches ?? []))).toEqual(new Set());
   });
 
-  it('raises a limit further when a change behind it lets the pod need more', () => {
+  it('raises a limit further when a subsequent change lets the pod need more', () => {
     const affinity = {
       podAffinity: {
         requiredDuringSchedulingIgnoredDuringExecution: [
@@ -215,7 +215,7 @@ describe('the explanation', () => {
     expect(unplacedIn(patched(problem, pod, fix?.patches ?? [])).has(podKey(pod))).toBe(false);
   });
 
-  it('raises a limit so far that pods which wait too leave room, in whatever order they come', () => {
+  it('raises a limit enough for other waiting pods too, in any order', () => {
     const pods = [testPod('a', '8', '1Gi', { nodeSelector: { team: 'blue' } }), testPod('b', '7', '1Gi')];
     const [pod] = pods as [Pod];
     const problem: Problem = { ...problemOf(pod, testPool('general', {}, { limits: { cpu: '0' } })), pods };
@@ -225,7 +225,7 @@ describe('the explanation', () => {
     expect(unplacedIn({ ...after, pods: [...after.pods].reverse() })).toEqual(new Set());
   });
 
-  it('counts for minValues only types that the limits leave room for', () => {
+  it('counts for minValues only types for which the limits have room', () => {
     const requirements = [{ key: 'node.kubernetes.io/instance-type', operator: 'Exists' as const, minValues: 2 }];
     const pool = testPool('general', { requirements }, { limits: { cpu: '4' } });
     const pod = testPod('a', '1', '1Gi');
@@ -237,7 +237,7 @@ describe('the explanation', () => {
     expect(fixes.length).toBeGreaterThan(0);
   });
 
-  it('lets the pool allow a type with a GPU before it takes the GPU from the pod', () => {
+  it('lets the pool allow a GPU type before it removes the GPU from the pod', () => {
     const gpu = { 'nvidia.com/gpu': '1' };
     const requirements = [{ key: 'node.kubernetes.io/instance-type', operator: 'In' as const, values: ['small'] }];
     const plain = testType('small', 2, 4, 0.1);
@@ -255,7 +255,7 @@ describe('the explanation', () => {
     ]);
   });
 
-  it('says of a pod whose Deployment has another template by now that it is being replaced', () => {
+  it('reports that a pod is being replaced when its Deployment has a new template', () => {
     const pod = testPod('a', '100', '1Gi');
     const question = questionOf(problemOf(pod, testPool('general')), pod);
     const source = { ...question.source, isOutdated: true };
@@ -277,7 +277,7 @@ describe('the explanation', () => {
     expect(explained(pod)).toMatchObject({ constraint, sentence });
   });
 
-  it('says what will be bought for a pod that the next plan has a place for', () => {
+  it('reports what will be bought for a pod that has a place in the next plan', () => {
     const { constraint, sentence } = explained(testPod('a', '1', '1Gi'));
     expect(constraint).toBe('planned');
     expect(sentence).toContain('the next plan buys small');

@@ -53,7 +53,7 @@ describe('Ledger', () => {
     expect(ledger.aboutPod('shop/web-1').map(({ kind }) => kind)).toEqual(['launch', 'refusal']);
   });
 
-  it('tells subscribers until they leave', () => {
+  it('notifies subscribers until they unsubscribe', () => {
     const ledger = new Ledger({ now: () => 1 });
     const seen: number[] = [];
     const leave = ledger.subscribe(({ sequence }) => seen.push(sequence));
@@ -69,7 +69,7 @@ describe('Ledger', () => {
   });
 });
 
-it('says what spare nodes cost', () => {
+it('reports the price of spare nodes', () => {
   const plan = { pods: 9, plannedNodes: 3, onExistingNodes: 0, unplaced: 0, pricePerHour: 0.6, milliseconds: 4 };
   expect(recordText({ kind: 'plan', ...plan, plannedNodes: 0, pricePerHour: 0, onExistingNodes: 9 })).toBe(
     'planned 9 pods: 9 on existing nodes, 0 without a place',
@@ -79,7 +79,7 @@ it('says what spare nodes cost', () => {
   );
 });
 
-it('says each kind of record in one line', () => {
+it('renders each kind of record in one line', () => {
   const records: DecisionRecord[] = [
     { kind: 'plan', pods: 3, plannedNodes: 1, onExistingNodes: 1, unplaced: 1, pricePerHour: 0.05, milliseconds: 4 },
     launch,
@@ -108,7 +108,7 @@ it('says each kind of record in one line', () => {
   `);
 });
 
-it('says what is wrong with a volume claim', () => {
+it('describes the problem of a volume claim', () => {
   const claim = (problem: object): PodObjection =>
     ({ kind: 'volume-claim', claim: 'data', ...problem }) as unknown as PodObjection;
   expect(

@@ -42,7 +42,7 @@ const EXAMPLES: { readonly [Kind in Notice['kind']]: Omit<Extract<Notice, { kind
   'consolidation-rejected': { command: 'delete: [aks-1]', reason: 'churn', savingsPerHour: 0.1234 },
 };
 
-it('says each kind of notice as clients of Karpenter know it', () => {
+it('renders each kind of notice in the form known to clients of Karpenter', () => {
   const texts = Object.entries(EXAMPLES).map(([kind, data]) => noticeText({ kind, ...data } as Notice));
   expect(texts.map(({ type, reason, message }) => `${type} ${reason}: ${message}`)).toMatchInlineSnapshot(`
     [
@@ -87,13 +87,13 @@ it.each([
   [{ state: 'invalid', value: 'soon' } as const, 'InvalidDoNotDisruptAnnotation', /failed to parse "soon"/],
   [{ state: 'invalid', value: '-5m' } as const, 'InvalidDoNotDisruptAnnotation', /"-5m" must be positive/],
   [{ state: 'elapsed', end: 0 } as const, 'DoNotDisruptGracePeriodElapsed', /has elapsed/],
-])('tells how do-not-disrupt was read: %o', (shield, reason, part) => {
+])('reports how do-not-disrupt was interpreted: %o', (shield, reason, part) => {
   const text = noticeText({ kind: 'shield', shield });
   expect(text.reason).toBe(reason);
   expect(text.message).toMatch(part);
 });
 
-it('cuts what the cloud says', () => {
+it('truncates messages of the cloud', () => {
   const { message } = noticeText({ kind: 'launch-failed', nodeClaim: 'a', reason: 'X', problem: 'x'.repeat(9_000) });
   expect(message).toHaveLength('NodeClaim a event: '.length + 300);
 });

@@ -27,7 +27,7 @@ async function findingsOf(paper: PaperCluster): Promise<readonly Finding[]> {
   return checkup(await rehearse({ objects, cloud }), { cloud }, objectsKube(objects));
 }
 
-/** What is left of the check when the fix has been made. */
+/** Remaining findings of the check after applying the fix. */
 async function afterFix(paper: PaperCluster, check: Finding['check']): Promise<readonly string[]> {
   const objects = paperObjects(paper);
   const before = await checkup(await rehearse({ objects, cloud }), { cloud }, objectsKube(objects));
@@ -37,7 +37,7 @@ async function afterFix(paper: PaperCluster, check: Finding['check']): Promise<r
   return after.filter((each) => each.check === check).map(({ object }) => object.name);
 }
 
-/** A cluster that has one trap. */
+/** A cluster with one problem. */
 function trapped(check: string): PaperCluster {
   const paper = new PaperCluster();
   const disruption =
@@ -87,7 +87,7 @@ function trapped(check: string): PaperCluster {
   return paper;
 }
 
-describe('a trap', () => {
+describe('a known problem', () => {
   it.each([
     'limit-reached',
     'pool-refuses-all',
@@ -164,7 +164,7 @@ describe('a trap', () => {
     expect(await spreadFindings(spreadOver('ScheduleAnyway'))).toEqual([]);
   });
 
-  it('pods-stuck tells the constraint and its fix', async () => {
+  it('pods-stuck reports the constraint and its fix', async () => {
     const paper = trapped('none');
     paper.cluster.setPod({
       ...paperPod('lost', { spec: { nodeSelector: { 'topology.kubernetes.io/zone': 'nowhere' } } }),
@@ -182,19 +182,19 @@ describe('a trap', () => {
     expect(found?.fixes).not.toEqual([]);
   });
 
-  it('is told with the command that mends it, the worst first', async () => {
+  it('is reported with the command that fixes it, the worst first', async () => {
     const text = findingsText(await findingsOf(trapped('budgets-overlap')));
     expect(text).toMatch(/^ERROR budget/);
     expect(text).toContain('kubectl patch poddisruptionbudget b -n default --type merge');
   });
 });
 
-it('does not take a percentage of no nodes for a budget that blocks', async () => {
+it('does not treat a percentage of zero nodes as a blocking budget', async () => {
   const paper = new PaperCluster();
   paper.addPool(TYPES, { disruption: { ...OPEN, budgets: [{ nodes: '30%' }] } });
   expect(await findingsOf(paper)).toEqual([]);
 });
 
-it('finds nothing in a cluster that has no trap', async () => {
+it('finds nothing in a cluster without problems', async () => {
   expect(await findingsOf(trapped('none'))).toEqual([]);
 });

@@ -20,7 +20,7 @@ const ZONES = ['z1', 'z2', 'z3'];
 const APPS = [0, 1, 2, 3];
 const cloud = paperCloud(TYPES);
 
-/** What makes the pods of an app. */
+/** The owners of an app's pods. */
 function ownersOf(app: number, spec: Pod['spec']): [Deployment, ReplicaSet] {
   const template = { spec } as unknown as NonNullable<Deployment['spec']>['template'];
   const name = `app-${app}`;
@@ -54,7 +54,7 @@ function appPod(
   return { ...pod, metadata: { ...pod.metadata, ownerReferences: [owner] } };
 }
 
-/** Pods of an app are alike. */
+/** All pods of an app are equal. */
 const arbitraryApp = fc.record({
   cpu: fc.integer({ min: 1, max: 18 }),
   rule: fc.constantFrom('none', 'none', 'zone', 'spread', 'apart', 'keep'),
@@ -144,7 +144,7 @@ function objectsOfFleet(fleet: Fleet): ClusterObjects {
   ]);
 }
 
-/** The cluster after `kubectl patch`: Deployments make their pods again from the template, where they were. */
+/** The cluster after `kubectl patch`: Deployments recreate their pods from the template, on the same nodes. */
 function afterPatches(objects: ClusterObjects, patches: readonly Patch[]): ReturnType<typeof applyPatches> {
   const { objects: patched, changedPools } = applyPatches(objects, patches);
   const pods = objectsOf(patched, Kinds.Pod).flatMap((pod) => {
@@ -153,7 +153,7 @@ function afterPatches(objects: ClusterObjects, patches: readonly Patch[]): Retur
     const after = findObject(patched, Kinds.Deployment, { name, namespace: 'default' });
     if (after === undefined || after === before) return [pod];
     if (after.spec?.replicas === 0) return [];
-    // The owner shrinks by the pods that were marked.
+    // The owner loses exactly the marked pods.
     if (after.spec?.replicas !== undefined)
       return Annotations.podDeletionCost in (pod.metadata.annotations ?? {}) ? [] : [pod];
     const { nodeName } = pod.spec ?? {};
@@ -168,11 +168,11 @@ async function explained(objects: ClusterObjects, name: string): Promise<Explana
   return explainNodeIn(rehearsal, { kind: 'nodeclaim', name }, { cloud }, objectsKube(objects));
 }
 
-/** Causes of nodes that wait for others only. */
+/** Causes of nodes that only wait for others. */
 const PASSING = ['next-pass', 'other-zone-first'];
 
 describe('a kept node', () => {
-  it('has a constraint, and every fix that is told lets it go', { timeout: 300_000 }, async () => {
+  it('has a constraint, and every reported fix allows its removal', { timeout: 300_000 }, async () => {
     const numRuns = Number(process.env['EXPLAIN_RUNS'] ?? 12);
     const wrong: unknown[] = [];
     let kept = 0;
@@ -183,7 +183,7 @@ describe('a kept node', () => {
       for (const [claim, fate] of fates) {
         if (fate.kind === 'goes' || PASSING.includes(fate.kept.cause.kind)) continue;
         const explanation = await explained(objects, claim);
-        // Looked at alone it may go where in the whole pass another took its turn.
+        // Evaluated alone it may be removed, although in the whole pass another node came first.
         if (explanation?.constraint === 'going' || PASSING.includes(explanation?.constraint ?? '')) continue;
         kept += 1;
         if (!explanation?.sentence) wrong.push({ at, claim, explanation });
@@ -206,7 +206,7 @@ describe('a kept node', () => {
 });
 
 describe('a node of an agent pool', () => {
-  it('is said to be none of ours', async () => {
+  it('is reported as not managed', async () => {
     const paper = new PaperCluster();
     paper.addPool(TYPES);
     paper.addNode({ name: 'ours', type: 't2' });

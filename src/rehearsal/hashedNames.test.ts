@@ -4,7 +4,7 @@ import type { KubeObject } from '../api/object.ts';
 import { kindKey } from './clusterObjects.ts';
 import { HashedNames } from './hashedNames.ts';
 
-it('hash the name of a node wherever it stands: its CSINode and attachments tell of it too', () => {
+it('hash the name of a node everywhere, including its CSINode and attachments', () => {
   const name = 'aks-secret-1';
   const node: KubeObject = { metadata: { name } };
   const csiNode = { metadata: { name }, spec: { drivers: [{ name: 'disk.csi.azure.com', nodeID: name }] } };

@@ -14,7 +14,7 @@ const cloud = paperCloud(TYPES);
 
 const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'web', controller: true };
 
-/** A static pool of one node, with a pod that a budget or its annotation guards. */
+/** A static pool of one node, with a pod protected by a budget or its annotation. */
 function guarded(by: 'budget' | 'annotation', replicas: number, spec = {}): PaperCluster {
   const paper = new PaperCluster();
   paper.addPool(TYPES, { replicas });
@@ -36,12 +36,12 @@ async function explained(paper: PaperCluster): Promise<Explanation | undefined> 
   return explainNodeIn(rehearsal, { kind: 'nodeclaim', name: 'one' }, { cloud }, objectsKube(objects));
 }
 
-describe('a node that a static pool has too many of', () => {
+describe('a surplus node of a static pool', () => {
   it.each([
     ['budget', 'pdb', 'PodDisruptionBudget'],
     ['annotation', 'do-not-disrupt-pod', 'Pod'],
   ] as const)(
-    'is kept by the %s of a pod, which the drain waits for, until the fix lets it go',
+    'is kept by the %s of a pod, for which the drain waits, until the fix allows its removal',
     async (by, cause, kind) => {
       const explanation = await explained(guarded(by, 0));
       expect(explanation?.constraint).toBe(cause);
@@ -49,7 +49,7 @@ describe('a node that a static pool has too many of', () => {
     },
   );
 
-  it('is kept by a budget that lets only some of its pods go, when they find no other place', async () => {
+  it('is kept by a budget that allows only some of its pods to be evicted, when they find no other place', async () => {
     const paper = new PaperCluster();
     paper.addPool(TYPES, { replicas: 0 });
     const pods = ['a', 'b'].map((name) => {
@@ -67,12 +67,12 @@ describe('a node that a static pool has too many of', () => {
     expect(explanation?.fixes[0]?.patches.map(({ patch }) => patch)).toEqual([{ spec: { maxUnavailable: 4 } }]);
   });
 
-  it('goes in the end where its drain has a deadline', async () => {
+  it('is removed in the end when its drain has a deadline', async () => {
     const explanation = await explained(guarded('budget', 0, { terminationGracePeriod: '1h' }));
     expect(explanation?.constraint).toBe('going');
   });
 
-  it('is not wanted less by a fix that leaves its drain held: both changes belong together', async () => {
+  it('is still surplus after a fix that leaves its drain blocked: both changes belong together', async () => {
     const explanation = await explained(guarded('budget', 1));
     expect(explanation?.fixes[0]?.patches.map(({ target }) => target.kind).toSorted()).toEqual([
       'NodePool',

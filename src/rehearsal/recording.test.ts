@@ -28,19 +28,19 @@ describe('a recording', () => {
     expect(namesAt(TEXT, TEN + 3 * MINUTE)).toEqual(['second']);
   });
 
-  it('ends when it was stopped, also when nothing changed for a while before', () => {
+  it('ends when it was stopped, even when nothing had changed for a while', () => {
     const recording = parseRecording(TEXT + formatEnd(TEN + 120 * MINUTE));
     expect(recording && endOf(recording)).toBe(TEN + 120 * MINUTE);
     expect(recording?.changes).toHaveLength(2);
   });
 
-  it('ends with its last change when it was cut short, and loses only the torn line', () => {
+  it('ends with its last change when it was cut off, and loses only the incomplete line', () => {
     const recording = parseRecording(`${TEXT}{"time":"2026-01-05T1`);
     expect(recording && endOf(recording)).toBe(TEN + 2 * MINUTE);
     expect(recording?.changes).toHaveLength(2);
   });
 
-  it('is none when a line in its middle cannot be read', () => {
+  it('is invalid when a line in the middle cannot be parsed', () => {
     expect(parseRecording(`${TEXT}{"time\n${formatEnd(TEN)}`)).toBeUndefined();
   });
 });

@@ -27,7 +27,7 @@ const ON_DEMAND: NodePool['spec']['template']['spec'] = {
   expireAfter: 'Never',
 };
 
-/** Three nodes that the pods fill, with the stamps of their pool. */
+/** Three nodes filled by the pods, with the hashes of their pool. */
 function cluster(nodes = '1'): { readonly objects: ClusterObjects; readonly pool: NodePool } {
   const paper = new PaperCluster();
   const pool = paper.addPool(TYPES, {
@@ -53,7 +53,7 @@ const applied = (objects: ClusterObjects, ...pools: NodePool[]) =>
   applyManifests(objects, { pools, classes: [], pods: [] });
 
 describe('a change of a pool', () => {
-  it('that no node minds does nothing', async () => {
+  it('that does not affect nodes does nothing', async () => {
     const { objects, pool } = cluster();
     const report = await rehearseChange(objects, applied(objects, pool), { cloud });
     expect(report).toMatchObject({ drifting: [], steps: [], evictions: 0, unplaced: [], held: [], complete: true });
@@ -81,7 +81,7 @@ describe('a change of a pool', () => {
     expect(changeReportText(report)).toContain('| before | 3 | $0.3000 | $219 |');
   });
 
-  it('waits for nodes that are on their way out, which take up the budget', async () => {
+  it('waits for nodes already being removed, which count against the budget', async () => {
     const { objects, pool } = cluster('1');
     const leaving = objectsOf(objects, Kinds.NodeClaim).map((claim) =>
       claim.metadata.name === 'a'
@@ -99,14 +99,14 @@ describe('a change of a pool', () => {
     expect(report).toMatchObject({ held: [], unplaced: [], after: { nodes: 3 } });
   });
 
-  it('says which nodes a budget of 0 holds', async () => {
+  it('reports which nodes a budget of 0 blocks', async () => {
     const { objects, pool } = cluster('0');
     const report = await rehearseChange(objects, applied(objects, withLabel(pool)), { cloud });
     expect(report.held.map(({ node }) => node)).toEqual(['a', 'b', 'c']);
     expect(report.held[0]?.sentence).toContain('disruption reason Drifted');
   });
 
-  it('with pods that wait says what is bought for them', async () => {
+  it('with waiting pods reports what is bought for them', async () => {
     const { objects } = cluster();
     const pods = [paperPod('new', { cpu: '1500m' })];
     const report = await rehearseChange(objects, applyManifests(objects, { pools: [], classes: [], pods }), { cloud });
@@ -149,32 +149,33 @@ describe('a change of a workload that is there already', () => {
   const planned = (objects: ClusterObjects, replicas: number, cpu: string, strategy?: object) =>
     rehearseChange(objects, applyManifests(objects, web(replicas, cpu, strategy)), { cloud });
 
-  it('keeps the pods that it still wants, and says which nodes go', async () => {
+  it('keeps the pods that are still wanted, and reports which nodes are removed', async () => {
     const same = await planned(running(), 3, '1500m');
     expect(same).toMatchObject({ removed: [], added: [], evictions: 0 });
     const fewer = await planned(running(), 1, '1500m');
     expect(fewer.removed).toHaveLength(2);
     expect(fewer).toMatchObject({ added: [], after: { nodes: 1 } });
     const more = await planned(running(), 4, '1500m');
-    // One is bought for the pod that comes; then all four are cheaper together.
+    // One node is bought for the new pod; then all four are cheaper together.
     expect(more.steps[0]).toMatchObject({ reason: 'Pending', replacements: [{ instanceType: 't2' }] });
     expect(more).toMatchObject({ removed: ['a', 'b', 'c'], added: [{ instanceType: 't8' }], after: { nodes: 1 } });
   });
 
-  it('makes its pods anew where they ask for something else', async () => {
+  it('recreates its pods when their requests change', async () => {
     const report = await planned(running(), 3, '400m');
     expect(report.after.nodes).toBe(1);
   });
 
-  it('buys a node for pods that come before others go, and lets the one go that is empty then', async () => {
+  it('buys a node for surge pods, and removes the one that is empty afterwards', async () => {
     const report = await planned(running(), 3, '1600m');
-    // Each node has room for one: the first new pod needs a fourth node, each of the others takes the place of an old one.
+    // Each node has room for one pod: the first new one needs a fourth node, each later one takes the place of an old
+    // one.
     expect(report.steps[0]).toMatchObject({ minute: 0, reason: 'Pending', replacements: [{ instanceType: 't2' }] });
     expect(report.after.nodes).toBe(3);
     expect(report.unplaced).toEqual([]);
   });
 
-  it('stays half-way where new pods find no place', async () => {
+  it('stops half-way when new pods find no place', async () => {
     const report = await planned(running(), 3, '64');
     expect(report).toMatchObject({ removed: [], added: [], evictions: 0 });
     // Three replicas have a surge of one.
@@ -186,7 +187,7 @@ describe('a change of a workload that is there already', () => {
     expect(report).toMatchObject({ steps: [], removed: [], added: [], unplaced: [] });
   });
 
-  it('tells what nodes take of quotas, old and new ones side by side too', async () => {
+  it('reports quota use of nodes, including old and new ones in parallel', async () => {
     const sold = TYPES.map((type) => ({
       ...type,
       offerings: type.offerings.map((offering) => ({
@@ -196,7 +197,7 @@ describe('a change of a workload that is there already', () => {
     }));
     const objects = running(sold);
     const report = await rehearseChange(objects, applyManifests(objects, web(4, '1500m')), { cloud: paperCloud(sold) });
-    // Three, a fourth for the new pod, then one large node beside all four.
+    // Three nodes, a fourth for the new pod, then one large node in addition to all four.
     const share = { before: 6, peak: 16, after: 8 };
     expect(report.quotas).toEqual([
       { quota: 'cores', ...share },
@@ -210,7 +211,7 @@ describe('a change of a workload that is there already', () => {
     expect(text).toContain('| standardTFamily | 6 | 16 | 8 | not asked |');
   });
 
-  it('reads PodDisruptionBudgets, which then hold nodes', async () => {
+  it('reads PodDisruptionBudgets, which then block nodes', async () => {
     const objects = running();
     const spec = { maxUnavailable: 0, selector: { matchLabels: { 'pod-template-hash': 'x1' } } };
     const text = JSON.stringify({
@@ -234,7 +235,7 @@ describe('a snapshot', () => {
     expect(await decide(saved ?? objects)).toContain('"nodeClaim":"a"');
   });
 
-  it('with hashed names tells no name, and decides alike', async () => {
+  it('with hashed names contains no name, and gives the same decisions', async () => {
     const { objects } = cluster();
     const text = formatSnapshot(objects, new HashedNames());
     expect(text).not.toMatch(/"p-a"|"name":"a"/);
@@ -246,7 +247,7 @@ describe('a snapshot', () => {
     expect((await fates(saved ?? objects)).sort()).toEqual((await fates(objects)).sort());
   });
 
-  it('holds no environment, command or unknown annotation', () => {
+  it('contains no environment, command or unknown annotation', () => {
     const secret = 'hunter2';
     const template = {
       metadata: { annotations: { 'example.com/token': secret, 'karpenter.sh/do-not-disrupt': 'true' } },
@@ -261,7 +262,7 @@ describe('a snapshot', () => {
     expect(JSON.stringify(kept)).toContain('do-not-disrupt');
   });
 
-  it('that is none is told from one', () => {
+  it('is distinguished from other files', () => {
     expect(['', '{}', 'null', '{"format":"nodewright-snapshot","version":2}'].map(parseSnapshot)).toEqual(
       Array(4).fill(undefined),
     );

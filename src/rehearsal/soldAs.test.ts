@@ -4,7 +4,7 @@ import { memoryInstanceType } from '../../test/fixtures/engine/memoryCloud.ts';
 import { capacityTypeOf, nodePrice, typesOf } from './soldAs.ts';
 
 describe('how a node is sold', () => {
-  it('is looked up in a pool that can buy its type when no pool has made it', () => {
+  it('is looked up in a pool that offers its type when the node has no pool', () => {
     const small = [memoryInstanceType('small', 2, 1)];
     const large = [memoryInstanceType('large', 4, 2)];
     const byPool = new Map([
@@ -17,7 +17,7 @@ describe('how a node is sold', () => {
     expect(nodePrice({ ...labels, [Labels.instanceType]: 'other' }, typesOf(labels, byPool))).toBe(0);
   });
 
-  it('is not guessed for a node of a pool that does not say', () => {
+  it('is not guessed for a node of a pool without the label', () => {
     expect(capacityTypeOf({ [Labels.nodePool]: 'a' })).toBe('');
   });
 });

@@ -26,7 +26,7 @@ const having = (...classes: readonly KubeObject[]): ClusterObjects => ({
 });
 
 describe('a NodePool that is not ready', () => {
-  it('may use another class that is ready, or gets the one that it names', () => {
+  it('may use another ready class, or gets the one that it names', () => {
     const found = unreadyPool(having(nodeClass('bad', 'False'), nodeClass('default', 'True')), poolOf('False'), TARGET);
     expect(found?.fixes).toEqual([
       {
@@ -43,20 +43,20 @@ describe('a NodePool that is not ready', () => {
     ]);
   });
 
-  it('is told what to repair where no other class is ready', () => {
+  it('gets advice on what to repair when no other class is ready', () => {
     const found = unreadyPool(having(nodeClass('gone', 'False')), poolOf('False'), TARGET);
     expect(found?.fixes.map(({ sentence }) => sentence)).toEqual([
       'make AKSNodeClass "gone" ready: its conditions say what it lacks',
     ]);
   });
 
-  it('is told where to look when its class is not to blame', () => {
+  it('gets advice on where to look when its class is not the cause', () => {
     const found = unreadyPool(having(), poolOf('False', 'True'), TARGET);
     expect(found).toMatchObject({ check: 'pool-not-ready', severity: 'error' });
     expect(found?.fixes[0]?.sentence).toContain('conditions of NodePool "web"');
   });
 
-  it('is none when it is ready', () => {
+  it('is not reported when it is ready', () => {
     expect(unreadyPool(having(), poolOf('True'), TARGET)).toBeUndefined();
   });
 });

@@ -102,7 +102,7 @@ describe('cost', () => {
           const gap = solution.pricePerHour - solution.lowerBound.pricePerHour;
           expect(parts.reduce((sum, part) => sum + part, 0)).toBeCloseTo(gap, 6);
           const blind = firstFitReference(pods, types, ZONES, nodes, limit);
-          // When the limits do not suffice for all, plans hold different pods and cannot be compared.
+          // When the limits do not suffice for all pods, plans place different pods and cannot be compared.
           if (blind.waiting > 0) return;
           expect(solution.unplaced).toEqual([]);
           expect(solution.pricePerHour).toBeLessThanOrEqual(blind.price + 1e-9);
@@ -112,7 +112,7 @@ describe('cost', () => {
     );
   });
 
-  it('has a gap that is made of the parts that it names', () => {
+  it('adds up the parts of the gap to the gap', () => {
     const pods = [1, 2, 3, 4, 5].map((index) => testPod(`p${index}`, `${index * 700}m`, '1Gi'));
     const solution = solve({
       pods,

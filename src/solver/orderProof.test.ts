@@ -16,7 +16,7 @@ const besides = (...keys: string[]) => ({
   },
 });
 
-describe('pods that look for their own kind', () => {
+describe('pods with affinity to their own kind', () => {
   const problem = (keys: string[]): Problem => ({
     pods: [
       ...[0, 20, 0].map((priority, index) =>
@@ -30,7 +30,7 @@ describe('pods that look for their own kind', () => {
   });
 
   it.each([[[Labels.zone]], [[Labels.zone, Labels.capacityType]]])(
-    'stay where the first of them went, over %j, though other pods that their affinity selects run elsewhere',
+    'follow the first of them, over %j, even if other pods that their affinity selects run elsewhere',
     (keys) => {
       const options: SolveOptions = { maxPodsSharePerNode: 0.5 };
       const solution = solve(problem(keys), options);
@@ -91,7 +91,7 @@ describe('pods of two workloads that count each other', () => {
   it('are planned so that they can be bound one workload after the other', () => {
     const solution = solve(problem, { searchRounds: 200, preferencePolicy: 'Ignore' });
     expect(complaints(problem, solution)).toEqual([]);
-    // The limit leaves room for four nodes.
+    // The limit has room for four nodes.
     expect(solution.unplaced.length).toBeLessThanOrEqual(1);
   });
 });
@@ -141,14 +141,14 @@ describe('pods that are counted', () => {
     daemons: [],
   });
 
-  it('are not counted where a reservation that there is not was to be', () => {
+  it('are not counted where a used-up reservation was planned', () => {
     const asked = problem({ topologySpreadConstraints: [spread] }, apart(Labels.capacityType, 'a'));
     const solution = solve(asked);
     expect(complaints(asked, solution)).toEqual([]);
     expect(solution.unplaced).toEqual([]);
   });
 
-  it('wait for a reservation by name when they can have nothing else', () => {
+  it('wait for a reservation by name when they have no alternative', () => {
     const asked = problem({ nodeSelector: { [Labels.capacityType]: 'reserved' } });
     const solution = solve(asked);
     expect(complaints(asked, solution)).toEqual([]);

@@ -6,7 +6,7 @@ import { testPod, testPool, testType } from '../../test/fixtures/solver/testObje
 import type { Solution } from './problem.ts';
 import { solve } from './solve.ts';
 
-/** What a what-if compares. */
+/** The parts of a solution that a what-if compares. */
 const outcome = ({ onExisting, plannedNodes, unplaced, pricePerHour }: Solution) => ({
   onExisting,
   pricePerHour,
@@ -15,7 +15,7 @@ const outcome = ({ onExisting, plannedNodes, unplaced, pricePerHour }: Solution)
 });
 
 describe('only the outcome', () => {
-  it('is the outcome of the whole answer', { timeout: 120_000 }, () => {
+  it('equals the outcome of the complete answer', { timeout: 120_000 }, () => {
     fc.assert(
       fc.property(anyProblem, (problem) => {
         const whole = solve(problem, { searchRounds: 2 });
@@ -45,14 +45,14 @@ describe('the proof of a bound', () => {
     expect(proofOf([])).toBe('none');
   });
 
-  it('is a covering where the plan meets it, and whole fillings where only they come near', () => {
+  it('is a covering where the plan reaches it, and whole fillings where only they are close', () => {
     expect(proofOf([testPod('full', '1900m', '1Gi')])).toBe('fractional-covering');
-    // Two of three fit on a node, however it is cut.
+    // Two of the three kinds fit on a node in any combination.
     const awkward = Array.from({ length: 9 }, (_, at) => testPod(`p${at}`, '1', '1Gi'));
     expect(proofOf(awkward)).toBe('whole-fillings');
   });
 
-  it('counts pods that take no spot node at the price of others, though both fit on the same types', () => {
+  it('values pods that cannot use spot at on-demand prices, even if both fit on the same types', () => {
     const only = (capacityType: string) => ({ nodeSelector: { [Labels.capacityType]: capacityType } });
     const pods = ['on-demand', 'spot'].flatMap((each) =>
       Array.from({ length: 4 }, (_, at) => testPod(`${each}-${at}`, '1900m', '1Gi', only(each))),

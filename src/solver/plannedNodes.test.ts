@@ -6,7 +6,7 @@ import { Labels } from '../api/labels.ts';
 import type { Problem } from './problem.ts';
 import { solve } from './solve.ts';
 
-/** What is not a JSON value, by path. */
+/** Values that are not JSON, by path. */
 function foreign(value: unknown, path = ''): string[] {
   if (value === undefined || value === null || typeof value === 'string' || typeof value === 'boolean') return [];
   if (typeof value === 'number') return Number.isFinite(value) ? [] : [`${path}: ${value}`];
@@ -55,11 +55,11 @@ describe('a solution', () => {
 describe('alternatives', () => {
   const large = Array.from({ length: 12 }, (_, at) => testPod(`p${at}`, `${1100 + at}m`, '1Gi'));
 
-  it('are one list for nodes whose different loads the same instance types hold', () => {
+  it('are one list for nodes with different loads that fit the same instance types', () => {
     const { plannedNodes } = solve(problem({ pods: large }), { maxPodsSharePerNode: 0.01 });
     expect(new Set(plannedNodes.map(({ requests }) => requests['cpu'])).size).toBe(12);
     const lists = new Set(plannedNodes.map(({ alternatives }) => alternatives));
-    // One for each zone that is preferred.
+    // One for each preferred zone.
     const zones = new Set(plannedNodes.map((node) => node.alternatives[0]?.zone));
     expect(lists.size).toBe(zones.size);
   });

@@ -7,7 +7,7 @@ import { reasonText } from '../ledger/reasonText.ts';
 import type { Problem, Solution } from './problem.ts';
 import { solve } from './solve.ts';
 
-/** On demand a type counts against its family and the region, as spot against one quota for all. */
+/** On demand a type counts against its family and the region, on spot against one quota for all. */
 function ofFamily(family: string, type: InstanceType, cpu: number): InstanceType {
   const offerings = type.offerings.map((offering) => ({
     ...offering,
@@ -48,7 +48,7 @@ function problem(pods: number, quotas: Problem['quotas'], more: Partial<Problem>
 const bought = ({ plannedNodes }: Solution): string[] =>
   plannedNodes.map(({ alternatives: [first] }) => `${first?.instanceType} ${first?.capacityType}`).sort();
 
-/** What the first alternatives take of each quota. */
+/** How much of each quota the first alternatives use. */
 function taken({ plannedNodes }: Solution): Map<string, number> {
   const sums = new Map<string, number>();
   for (const { alternatives } of plannedNodes) {
@@ -61,7 +61,7 @@ function taken({ plannedNodes }: Solution): Map<string, number> {
 }
 
 describe('quotas', () => {
-  it('are used as far as they go; the next family takes the rest', () => {
+  it('are used up, and the next family takes the rest', () => {
     expect(bought(solve(problem(4, undefined))).every((each) => each.startsWith('a'))).toBe(true);
     const solution = solve(problem(5, figures({ a: 4, b: 2 })));
     expect(solution.unplaced).toEqual([]);
@@ -89,7 +89,7 @@ describe('quotas', () => {
     expect(waiting && reasonText(waiting.reason)).toContain('a has 11 of 12 in use and 2 more are needed');
   });
 
-  it('are named too where offerings are closed for them already', () => {
+  it('are also named where offerings are already closed because of them', () => {
     const closed = TYPES.map((type) => ({
       ...type,
       offerings: type.offerings.map((offering) => ({ ...offering, available: offering.capacityType === 'spot' })),
@@ -101,7 +101,7 @@ describe('quotas', () => {
     });
   });
 
-  it('are told apart by how an instance is bought: spot of a family without quota is still spot', () => {
+  it('depend on the capacity type: spot of a family without quota is still available', () => {
     const pools = [{ pool: pool('default', ['on-demand', 'spot']), instanceTypes: TYPES, used: {} }];
     const solution = solve(problem(6, figures({ a: 0, b: 100, spot: 6 }), { pools }));
     expect(solution.unplaced).toEqual([]);
@@ -110,7 +110,7 @@ describe('quotas', () => {
     expect(bought(solution).filter((each) => each === 'b2 on-demand').length).toBeGreaterThan(0);
   });
 
-  it('are shared by pools, and hold beside the limits of a pool', () => {
+  it('are shared by pools, and apply in addition to the limits of a pool', () => {
     const pools = [
       { pool: pool('first', ['on-demand'], { cpu: '4' }), instanceTypes: TYPES.slice(0, 2), used: {} },
       { pool: pool('second', ['on-demand']), instanceTypes: TYPES, used: {} },
@@ -120,7 +120,7 @@ describe('quotas', () => {
     expect(taken(solution)).toEqual(new Map(Object.entries({ a: 6, b: 2, c: 4, region: 12 })));
   });
 
-  it('are never exceeded, and nothing waits that one more node within them would hold', () => {
+  it('are never exceeded, and no pod waits that one more node within them would hold', () => {
     const amounts = fc.record({ a: fc.nat(12), b: fc.nat(12), c: fc.nat(12), region: fc.nat(30), spot: fc.nat(8) });
     fc.assert(
       fc.property(

@@ -19,7 +19,7 @@ const problem = (parts: Partial<Problem>): Problem => ({
 });
 const reasonOf = (parts: Partial<Problem>): UnplacedReason | undefined =>
   solve(problem(parts), { suggestChanges: true }).unplaced[0]?.reason;
-/** The reason in words, and the suggested change. */
+/** The reason as text, and the suggested change. */
 const wordsFor = (parts: Partial<Problem>): string[] => {
   const reason = reasonOf(parts);
   if (reason === undefined) return [];
@@ -66,7 +66,7 @@ describe('reasons', () => {
     });
   });
 
-  it('name the nearest instance type with quantities as people write them', () => {
+  it('name the nearest instance type with readable quantities', () => {
     expect(wordsFor({ pods: [testPod('a', '8200m', '1Gi')] })).toEqual([
       'NodePool "default": no instance type is large enough; the nearest, large, lacks 300m cpu',
       'ask for 300m cpu less, to fit on large',
@@ -81,7 +81,7 @@ describe('reasons', () => {
     ).toEqual(['NodePool "gpu": did not tolerate gpu=yes:NoSchedule', 'tolerate gpu=yes:NoSchedule of NodePool "gpu"']);
   });
 
-  it('suggest to drop the one selector that no node meets', () => {
+  it('suggest dropping the one selector that no node meets', () => {
     const spec = { nodeSelector: { [Labels.arch]: 'amd64', disk: 'fast' } };
     expect(wordsFor({ pods: [testPod('a', '1', '1Gi', spec)] })).toEqual([
       'NodePool "default": incompatible requirements, label "disk" does not have known values',
@@ -149,7 +149,7 @@ describe('reasons', () => {
     ).toBe('NodePool "default": host port 8080/TCP is taken by daemon default/agent on every node');
   });
 
-  it('suggest how far a limit must be raised', () => {
+  it('suggest how far to raise a limit', () => {
     const limited = testPool('default', {}, { limits: { cpu: '3' } });
     expect(
       wordsFor({
@@ -162,7 +162,7 @@ describe('reasons', () => {
     ]);
   });
 
-  it('suggest to soften a spread that cannot be met', () => {
+  it('suggest softening a spread that cannot be met', () => {
     const spec = spreadOver(Labels.zone, { minDomains: 4 });
     const pods = [0, 1, 2, 3].map((index) => testPod(`p${index}`, '1', '1Gi', spec, { labels: { app: 'a' } }));
     const words = wordsFor({ pods });
@@ -203,7 +203,7 @@ describe('reasons', () => {
     ]);
   });
 
-  it('say what bound a node to its type, what came close, what costs more', () => {
+  it('say what determined the type of a node, what was close, and what costs more', () => {
     const pods = [testPod('big', '1', '10Gi'), testPod('tiny', '100m', '100Mi')];
     const { plannedNodes } = solve(problem({ pods }), { explainChoices: true });
     expect(plannedNodes).toHaveLength(1);

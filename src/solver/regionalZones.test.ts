@@ -44,21 +44,21 @@ const zonesOf = (problem: Problem): string[] => {
   return solution.plannedNodes.map(({ alternatives }) => alternatives[0]!.zone).sort();
 };
 
-describe('nodes in no zone', () => {
-  it('are not one more zone to spread over', () => {
+describe('nodes without a zone', () => {
+  it('do not count as another zone to spread over', () => {
     expect(zonesOf(problemOf(spreading(6)))).toEqual(['z1', 'z1', 'z2', 'z2', 'z3', 'z3']);
   });
 
-  it('are one when a node is there already, since the scheduler counts it', () => {
+  it('count as one when such a node exists, because the scheduler counts it', () => {
     expect(zonesOf(problemOf(spreading(4), { nodes: [regionalNode] }))).toEqual(['0', 'z1', 'z2', 'z3']);
   });
 
-  it('are one when another pod must go there', () => {
+  it('count as one when another pod must go there', () => {
     const pods = [...spreading(4), testPod('alone', '1500m', '1Gi', { nodeSelector: { [Labels.zone]: '0' } })];
     expect(zonesOf(problemOf(pods))).toEqual(['0', '0', 'z1', 'z2', 'z3']);
   });
 
-  it('are bought when nothing else is to be had', () => {
+  it('are bought when nothing else is available', () => {
     const onlyRegional = withRegional({ ...testType('big', 8, 16, 0.4), offerings: [] });
     const offered = [withRegional(testType('a2', 2, 4, 0.1)), onlyRegional];
     const pods = [...spreading(4), testPod('large', '6', '1Gi')];

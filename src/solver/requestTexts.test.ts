@@ -10,7 +10,7 @@ const cpu = fc.constantFrom('100m', '0.1', '1500u', '1', '250m', '0');
 const memory = fc.constantFrom('64Mi', '100M', '1Gi', '1e6', '0.5Gi', '1500m');
 
 describe('requests of a planned node', () => {
-  it('are the exact sum of its pods and daemons, however those are written', () => {
+  it('are the exact sum of its pods and daemons, in any notation', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(cpu, memory), { minLength: 1, maxLength: 6 }),

@@ -41,13 +41,13 @@ describe('reservations', () => {
     ]);
   });
 
-  it('are not waited for when nothing was left of them before', () => {
+  it('are not waited for when nothing was left before the plan', () => {
     const solution = solve(problem(0));
     expect(kinds(solution)).toEqual(['on-demand', 'on-demand', 'on-demand']);
     expect(solution.unplaced).toEqual([]);
   });
 
-  it('are used as far as they go, and the rest is bought, where falling back is allowed', () => {
+  it('are used up, and the rest is bought, with the policy Fallback', () => {
     const solution = solve(problem(2), { reservedCapacity: 'Fallback' });
     expect(kinds(solution)).toEqual(['on-demand', 'reserved', 'reserved']);
     expect(solution.pricePerHour).toBeCloseTo(0.102);
@@ -55,7 +55,7 @@ describe('reservations', () => {
     expect(node?.requirements).toContainEqual({ key: Labels.capacityType, operator: 'In', values: ['reserved'] });
   });
 
-  it('are filled before anything is bought, though smaller nodes would be cheaper to buy', () => {
+  it('are filled before anything is bought, even if smaller nodes would be cheaper', () => {
     const pods = Array.from({ length: 10 }, (_, index) => testPod(`p${index}`, '1500m', '1Gi'));
     const instanceTypes = [testType('small', 2, 8, 0.05, ['z1']), reserved('large', 4, 1, 16)];
     const pools = [{ pool: testPool('default'), instanceTypes, used: {} }];
@@ -67,7 +67,7 @@ describe('reservations', () => {
     expect(solution.pricePerHour).toBeCloseTo(0.041);
   });
 
-  it('are never promised twice to pods that can have nothing else', () => {
+  it('are never promised twice to pods without alternatives', () => {
     const solution = solve(problem(1, { nodeSelector: { [Labels.capacityType]: 'reserved' } }));
     expect(kinds(solution)).toEqual(['reserved']);
     expect(solution.unplaced).toHaveLength(2);
@@ -88,7 +88,7 @@ describe('reservations', () => {
     expect(kinds(solution)).toEqual(['on-demand', 'reserved']);
   });
 
-  it('are not taken by nodes whose minValues ask for a choice', () => {
+  it('are not used by nodes whose minValues require a choice', () => {
     const { pools, ...rest } = problem(3);
     const types = [...pools[0]!.instanceTypes, testType('other', 2, 8, 0.2, ['z1'])];
     const pool = testPool('default');

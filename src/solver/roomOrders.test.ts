@@ -14,7 +14,7 @@ function roomyNode(at: number): ExistingNode {
   return { name: `node-${at}`, labels: {}, taints: [], free, pods: [], initialized: true };
 }
 
-/** As many pods of each of the two kinds as half of the nodes hold, and so many that first-fit plans in other orders are not tried. */
+/** Half of the nodes can hold the pods of either kind; too many pods for first-fit plans in other orders. */
 function planned([bulky, slim]: readonly [cpu: string, memory: string][], priority = 0) {
   const pods = Array.from({ length: PAIRS }, (_, at) => [
     testPod(`bulky-${at}`, ...(bulky ?? ['0', '0'])),
@@ -28,7 +28,7 @@ function planned([bulky, slim]: readonly [cpu: string, memory: string][], priori
 const typesOf = ({ plannedNodes }: ReturnType<typeof planned>): Set<string> =>
   new Set(plannedNodes.map(({ alternatives }) => alternatives[0]?.instanceType ?? ''));
 
-it('gives the room of nodes to pods for which dear ones would have to be bought', () => {
+it('gives existing room to pods that would need expensive nodes', () => {
   const solution = planned([
     ['1900m', '7Gi'],
     ['1950m', '1Gi'],

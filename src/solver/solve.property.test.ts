@@ -6,12 +6,12 @@ import type { Problem, Solution } from './problem.ts';
 import { anyProblem } from '../../test/fixtures/solver/randomCluster.ts';
 import { solve } from './solve.ts';
 
-/** More by NODEWRIGHT_PROPERTY_RUNS, for a night's hunt. */
+/** More with NODEWRIGHT_PROPERTY_RUNS, for long runs. */
 const runs = Number(process.env['NODEWRIGHT_PROPERTY_RUNS'] ?? 1200);
 const quick = { searchRounds: 10 };
 
 describe('every plan', () => {
-  it('is one that kube-scheduler would accept', { timeout: 600_000 }, () => {
+  it('would be accepted by kube-scheduler', { timeout: 600_000 }, () => {
     fc.assert(
       fc.property(anyProblem, (problem) => {
         expect(complaints(problem, solve(throughCluster(problem), quick))).toEqual([]);

@@ -100,13 +100,13 @@ function summary(solution: Solution): unknown {
 }
 
 describe('solve', () => {
-  it('buys the node that is best filled, not the largest', () => {
+  it('buys the node with the best use, not the largest', () => {
     const solution = solve(problem({ pods: pods(8, '1', '1Gi') }));
     expect(summary(solution)).toEqual({ nodes: ['compute × 8'], unplaced: [] });
     expect(solution.pricePerHour).toBeCloseTo(0.34);
   });
 
-  it('uses the room that is there before it buys', () => {
+  it('uses existing room before it buys', () => {
     const node: ExistingNode = {
       name: 'here',
       labels: {},
@@ -128,7 +128,7 @@ describe('solve', () => {
     });
   });
 
-  it('falls to the next pool where the first does not fit, and says what each lacks', () => {
+  it('uses the next pool where the first does not fit, and says what each lacks', () => {
     const pools = [offer(pool('tainted', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })), offer(pool('plain'))];
     const solution = solve(problem({ pods: [pod('a', '1', '1Gi'), pod('b', '17', '1Gi')], pools }));
     expect(solution.plannedNodes.map((node) => node.pool)).toEqual(['plain']);
@@ -159,7 +159,7 @@ describe('solve', () => {
     expect(nowhere.unplaced[0]?.reason).toMatchObject({ kind: 'refused', pools: [{ stage: 'instance-types' }] });
   });
 
-  it('says so when a pod needs devices that it cannot allocate', () => {
+  it('reports a pod that needs devices which the solver cannot allocate', () => {
     const claims = { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'gpu' }] };
     expect(solve(problem({ pods: [pod('a', '1', '1Gi', claims)] })).unplaced[0]?.reason).toEqual({
       kind: 'unsupported',
@@ -229,7 +229,7 @@ describe('solve', () => {
     );
   });
 
-  it('never goes over a limit, whichever alternative is bought', () => {
+  it('never exceeds a limit, whichever alternative is bought', () => {
     fc.assert(
       fc.property(anyPods, fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 4 }), (waiting, cpu, nodes) => {
         const limited = offer(pool('default', { limits: { cpu: String(cpu), nodes: String(nodes) } }));

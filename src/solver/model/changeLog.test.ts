@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ChangeLog } from './changeLog.ts';
 
 describe('a log of changed rows', () => {
-  it('tells the different rows that changed since a version', () => {
+  it('returns the distinct rows that changed since a version', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(20)), fc.array(fc.nat(20)), (before, after) => {
         const log = new ChangeLog();
@@ -16,7 +16,7 @@ describe('a log of changed rows', () => {
     );
   });
 
-  it('forgets old changes rather than grow, and says so instead of leaving rows out', () => {
+  it('drops old changes instead of growing, and reports that instead of omitting rows', () => {
     const log = new ChangeLog();
     const first = log.version;
     for (let row = 0; row < 50_000; row++) log.add(row);

@@ -33,7 +33,7 @@ function byZone(counters: Counters, id: number): Record<string, number> {
 }
 
 describe('counters of a demand', () => {
-  it('start with the running pods, without those on nodes that are taken away', () => {
+  it('start with the running pods, without those on removed nodes', () => {
     const counters = countersWithout('b');
     const zones = counters.add(counterSpec('match', Labels.zone, [WEB]));
     const hosts = counters.add(counterSpec('match', Labels.hostname, [WEB]));
@@ -43,7 +43,7 @@ describe('counters of a demand', () => {
     expect([on('a'), on('b'), on('c'), counters.at(hosts).total]).toEqual([2, 0, 1, 3]);
   });
 
-  it('are copied with their counts, so that one search does not see the places of another', () => {
+  it('are copied with their counts, so that a search does not see the placements of another', () => {
     const counters = countersWithout();
     const id = counters.add(counterSpec('match', Labels.zone, [WEB]));
     counters.seed([]);
@@ -53,7 +53,7 @@ describe('counters of a demand', () => {
     expect([counters.at(id).total, copy.at(id).total]).toEqual([4, 9]);
   });
 
-  it('share one counter for the same term', () => {
+  it('are shared by equal terms', () => {
     const counters = countersWithout();
     const [one, same, other] = [Labels.zone, Labels.zone, Labels.hostname].map((key) =>
       counters.add(counterSpec('match', key, [WEB])),
@@ -61,7 +61,7 @@ describe('counters of a demand', () => {
     expect([one === same, one === other]).toEqual([true, false]);
   });
 
-  it('compare the domains of nodes that take part and those that planned nodes can open', () => {
+  it('compare the domains of participating nodes and those that planned nodes can open', () => {
     const counters = countersWithout('c');
     const named = (id: number): string[] =>
       [...counters.eligible(id)].map((domain) => counters.domains(Labels.zone).at(domain));
@@ -76,7 +76,7 @@ describe('counters of a demand', () => {
     expect(counters.statePasses(narrow, model.states.pin(model.states.base(0), Labels.zone, 'z2'))).toBe('no');
   });
 
-  it('are not sure of planned nodes whose label a claim has yet to choose', () => {
+  it('are not certain about planned nodes with a label that a claim has yet to choose', () => {
     const rack = 'example.com/rack';
     const pool = testPool('racks', { requirements: [{ key: rack, operator: 'In', values: ['r1', 'r2'] }] });
     const racks = Model.of({ pools: pools.map((each) => ({ ...each, pool })), nodes: [], daemons: [] });

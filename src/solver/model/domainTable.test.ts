@@ -17,7 +17,7 @@ const node = (name: string, zone: string | undefined): ExistingNode => ({
   initialized: true,
 });
 
-/** By name: a zone that is offered, one that only nodes have, or none. */
+/** By name: an offered zone, a zone that only nodes have, or none. */
 const cluster = fc.dictionary(
   fc.constantFrom('a', 'b', 'c', 'd', 'e'),
   fc.constantFrom('z1', 'z2', 'old', 'older', undefined),
@@ -30,7 +30,7 @@ const zonesOf = ({ values, domainOf }: DomainTable, { indexOf }: ExistingNodes):
   Object.fromEntries([...indexOf].map(([name, row]) => [name, values[domainOf[row] ?? NO_DOMAIN]]));
 
 describe('the domains of a key', () => {
-  it('are those of nodes and offerings, and follow the nodes or say that they must be numbered again', () => {
+  it('are those of nodes and offerings, and are updated with the nodes or reported for renumbering', () => {
     fc.assert(
       fc.property(cluster, cluster, (before, after) => {
         const existing = ExistingNodes.of(nodesOf(before), ResourceTable.of([]));

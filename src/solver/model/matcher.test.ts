@@ -29,7 +29,7 @@ const counters = (selections: readonly (readonly PodSelection[])[]): Counters =>
 };
 
 describe('the counters of a pod', () => {
-  it('are those whose every selector selects it, one set for pods that the same ones count', () => {
+  it('are those with a selector that selects it; pods counted by the same ones share a set', () => {
     const specs = fc.array(fc.array(selection, { minLength: 1, maxLength: 2 }), { minLength: 1, maxLength: 5 });
     const pods = fc.array(fc.tuple(labels, fc.constantFrom('default', 'other')), { minLength: 1, maxLength: 12 });
     fc.assert(

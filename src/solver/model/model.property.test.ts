@@ -6,11 +6,11 @@ import type { ExistingNode, Problem, Snapshot } from '../problem.ts';
 import { ask } from '../solve.ts';
 import { Model } from './model.ts';
 
-/** More by NODEWRIGHT_PROPERTY_RUNS, for a night's hunt. */
+/** More with NODEWRIGHT_PROPERTY_RUNS, for long runs. */
 const runs = Number(process.env['NODEWRIGHT_PROPERTY_RUNS'] ?? 400);
 const NAMES = 6;
 
-/** Which part of the next snapshot comes from which of the problems; a part that is not named stays as it is. */
+/** Which part of the next snapshot comes from which problem; an unnamed part stays as it is. */
 const step = fc.record(
   {
     pools: fc.nat(2),
@@ -18,7 +18,7 @@ const step = fc.record(
     daemons: fc.nat(2),
     namespaces: fc.nat(2),
     used: fc.integer({ min: 0, max: 12 }),
-    /** Of every place for a node: leave it, empty it, or put that node there. */
+    /** For each node slot: keep it, empty it, or fill it with that node. */
     nodes: fc.array(fc.option(fc.nat(8), { nil: undefined }), { maxLength: NAMES }),
     uninitialized: fc.array(fc.nat(NAMES - 1), { maxLength: 2 }),
     withoutNode: fc.nat(NAMES - 1),
@@ -62,7 +62,7 @@ function nextSnapshot(before: Snapshot, change: Step, problems: readonly Problem
 }
 
 describe('a model that is carried forward', () => {
-  it('answers as one that is made anew, after any changes', { timeout: 600_000 }, () => {
+  it('gives the same answers as a new model, after any changes', { timeout: 600_000 }, () => {
     fc.assert(
       fc.property(
         fc.array(anyProblem, { minLength: 3, maxLength: 3 }),

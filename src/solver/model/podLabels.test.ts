@@ -23,7 +23,7 @@ const anyLabels = fc.dictionary(fc.constantFrom(...NAMES), fc.constantFrom(...VA
 const anyCluster = fc.array(fc.option(fc.array(anyLabels, { maxLength: 4 }), { nil: undefined }), { maxLength: 5 });
 
 describe('running pods by label', () => {
-  it('are those that a search through all nodes finds, after any changes', () => {
+  it('equal those found by a search through all nodes, after any changes', () => {
     fc.assert(
       fc.property(fc.array(anyCluster, { minLength: 1, maxLength: 5 }), (clusters) => {
         const existing = ExistingNodes.of([], ResourceTable.of([]));

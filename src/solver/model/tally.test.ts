@@ -26,7 +26,7 @@ function tallyOf(key: string, existing: ExistingNodes): Tally {
 }
 
 describe('a tally', () => {
-  it('counts by node and by domain, and follows nodes that change', () => {
+  it('counts by node and by domain, and is updated when nodes change', () => {
     counted.clear();
     counted.set('a', 2).set('b', 3).set('c', 5);
     const existing = ExistingNodes.of([node('a', 'z1'), node('b', 'z2'), node('c', undefined)], ResourceTable.of([]));
@@ -42,7 +42,7 @@ describe('a tally', () => {
 });
 
 describe('counts on hosts', () => {
-  it('leave closed nodes what runs there, whatever a plan adds elsewhere', () => {
+  it('keep the running pods of closed nodes, whatever a plan adds elsewhere', () => {
     counted.clear();
     counted.set('a', 2);
     const existing = ExistingNodes.of([node('a', 'z1'), node('b', 'z1')], ResourceTable.of([]));

@@ -21,7 +21,7 @@ function choiceOf(shapes: readonly (readonly [number, number, number])[]): TypeC
 }
 
 describe('types worth filling', () => {
-  it('leave out the types that a cheaper one can stand in for, and none but those that another can', () => {
+  it('exclude exactly the types with a cheaper substitute', () => {
     fc.assert(
       fc.property(types, (shapes) => {
         const choice = choiceOf(shapes);
@@ -40,7 +40,7 @@ describe('types worth filling', () => {
     );
   });
 
-  it('come with the best value for money first', () => {
+  it('are sorted by value per price', () => {
     const choice = choiceOf([
       [2, 4, 4],
       [4, 8, 6],

@@ -15,7 +15,7 @@ const covering = fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, m
 );
 
 describe('dual prices of a covering', () => {
-  it('make no type worth more than it costs, and their bound is what a purchase that covers the need costs', () => {
+  it('value no type above its price, and give the price of a covering purchase as the bound', () => {
     fc.assert(
       fc.property(covering, ({ demand, supply, price }) => {
         const { duals, bound, purchase } = coveringDuals({
@@ -40,7 +40,7 @@ describe('dual prices of a covering', () => {
     );
   });
 
-  it('claim nothing where a resource cannot be had', () => {
+  it('give no bound when a resource cannot be bought', () => {
     const { bound } = coveringDuals({
       demand: Float64Array.of(1, 1),
       supply: new Rows(2, Float64Array.of(4, 0)),

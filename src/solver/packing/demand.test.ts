@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { orderByValue } from './demand.ts';
 
 describe('items by value', () => {
-  it('come in the same order whether they are few or many: the most valuable first, ties by number', () => {
+  it('are sorted the same way for few and many: the most valuable first, ties by number', () => {
     const values = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLength: 90 });
     fc.assert(
       fc.property(values, (worths) => {

@@ -9,7 +9,7 @@ import { queueOf } from './queue.ts';
 const TYPES = [testType('a4', 4, 16, 0.2), testType('b8', 8, 32, 0.39)];
 
 describe('a filled node', () => {
-  it('takes pods of both shapes, so that processor and memory run out together', () => {
+  it('mixes pods of both shapes, so that cpu and memory run out together', () => {
     const pods = [...plainPods('cpu', 4, '1800m', '1Gi'), ...plainPods('memory', 4, '100m', '6Gi')];
     const demand = packingDemand(pods, [testType('a4', 4, 16, 0.2)]);
     const filler = new Filler(demand);
@@ -29,7 +29,7 @@ describe('a filled node', () => {
     expect(filler.fill(typeOf('b8'), 0, queue, countsOf(demand), demand.value, undefined)).toBe(true);
   });
 
-  it('holds no more than its type and its limits allow, and is bought at the least price, fill after fill', () => {
+  it('respects its type and limits, and is bought at the least price, fill after fill', () => {
     const workload = fc.tuple(fc.integer({ min: 1, max: 6 }), fc.nat(30), fc.nat(60), fc.boolean());
     fc.assert(
       fc.property(fc.array(workload, { minLength: 1, maxLength: 6 }), (workloads) => {

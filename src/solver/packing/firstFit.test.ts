@@ -8,7 +8,7 @@ import { firstFit } from './firstFit.ts';
 const TYPES = [testType('a2', 2, 4, 0.09), testType('a4', 4, 16, 0.2), testType('a8', 8, 16, 0.35)];
 
 describe('first fit', () => {
-  it('puts each pod on the first node that could still hold it, and buys the cheapest type at the end', () => {
+  it('puts each pod on the first node that can still hold it, and buys the cheapest type at the end', () => {
     const pods = [...plainPods('large', 2, '5', '2Gi'), ...plainPods('small', 3, '1', '1Gi')];
     const demand = packingDemand(pods, TYPES);
     const { bins } = firstFit(demand, demand.items.keys(), countsOf(demand), undefined);
@@ -22,7 +22,7 @@ describe('first fit', () => {
     ]);
   });
 
-  it('counts what it buys against the limits, and leaves what does not fit them', () => {
+  it('subtracts what it buys from the limits, and leaves pods that do not fit in them', () => {
     const demand = packingDemand(plainPods('large', 3, '3', '12Gi'), TYPES, {}, { cpu: '8' });
     const limitLeft = Float64Array.of(8000);
     const plan = firstFit(demand, demand.items.keys(), countsOf(demand), limitLeft);
@@ -31,7 +31,7 @@ describe('first fit', () => {
     expect([...limitLeft]).toEqual([0]);
   });
 
-  it('makes sound plans in any order of the items', () => {
+  it('makes valid plans for any order of the items', () => {
     const workload = fc.tuple(fc.integer({ min: 1, max: 8 }), fc.nat(70), fc.nat(60), fc.boolean());
     fc.assert(
       fc.property(fc.array(workload, { minLength: 1, maxLength: 6 }), fc.boolean(), (workloads, isReversed) => {

@@ -7,7 +7,7 @@ import { packForcedFirst } from './forcedFirst.ts';
 
 const TYPES = [testType('small', 2, 4, 0.1, ['z1']), testType('large', 16, 32, 0.79, ['z1'])];
 
-describe('nodes that pods force by standing apart', () => {
+describe('nodes forced by pods that must run apart', () => {
   it('are filled before larger ones are bought', () => {
     const pods = [...apartPods('apart', 8, '400m', '512Mi'), ...plainPods('plain', 8, '1500m', '3Gi')];
     const demand = packingDemand(pods, TYPES);
@@ -18,13 +18,13 @@ describe('nodes that pods force by standing apart', () => {
     expect([...(plan?.left ?? [1])].every((count) => count === 0)).toBe(true);
   });
 
-  it('are no start where the resources need as many nodes anyway', () => {
+  it('are not tried where the resources need as many nodes anyway', () => {
     const pods = [...apartPods('apart', 2, '400m', '512Mi'), ...plainPods('plain', 200, '1500m', '3Gi')];
     expect(packForcedFirst(packingDemand(pods, TYPES))).toBeUndefined();
     expect(packForcedFirst(packingDemand(plainPods('plain', 3, '1', '1Gi'), TYPES))).toBeUndefined();
   });
 
-  it('are no start where they would hold little of all pods', () => {
+  it('are not tried where they would hold only a small share of all pods', () => {
     const pods = [...apartPods('apart', 10, '100m', '64Mi'), ...plainPods('plain', 60, '1500m', '3Gi')];
     const demand = packingDemand(pods, TYPES);
     expect(demand.nodeDual).toBeGreaterThan(0);

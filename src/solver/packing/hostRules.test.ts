@@ -11,7 +11,7 @@ const itemOf = ({ items }: Demand, name: string): number =>
   items.findIndex(({ podClass }) => podClass.pods.some(({ metadata }) => metadata.name.startsWith(name)));
 
 describe('limits per node', () => {
-  it('force as many nodes as the pods that stand apart, whatever else there is', () => {
+  it('force as many nodes as there are pods that must run apart, whatever else there is', () => {
     const pods = [...apartPods('many', 5, '100m', '64Mi'), ...apartPods('few', 2, '200m', '64Mi')];
     const demand = packingDemand([...pods, ...plainPods('plain', 9, '300m', '64Mi')], TYPES);
     expect(demand.host.nodesForced).toBe(5);
@@ -19,7 +19,7 @@ describe('limits per node', () => {
     expect(['many', 'few', 'plain'].map((name) => demand.host.plain[itemOf(demand, name)])).toEqual([0, 0, 1]);
   });
 
-  it('share a node among as many pods as their spread allows on it', () => {
+  it('allow as many pods per node as their spread permits', () => {
     const spread = {
       maxSkew: 2,
       topologyKey: Labels.hostname,
@@ -33,7 +33,7 @@ describe('limits per node', () => {
     expect([host.nodesForced, host.share[0]]).toEqual([3, 0.5]);
   });
 
-  it('let a node take only as many as every pod on it allows, until it is cleared', () => {
+  it('allow on a node only as many as every pod on it permits, until it is cleared', () => {
     const pods = [...apartPods('web', 3, '1', '1Gi'), testPod('other', '2', '1Gi', {}, { labels: { app: 'web' } })];
     const { items, host, ...demand } = packingDemand(pods, TYPES);
     const apart = itemOf({ items, host, ...demand }, 'web');

@@ -13,7 +13,7 @@ const improver = (rounds: number): Improver =>
   new Improver({ rounds, deadline: Number.POSITIVE_INFINITY, now: undefined });
 
 describe('the plan of a pool', () => {
-  it('is sound, no dearer than first fit, and no cheaper than the bound', () => {
+  it('is valid, no dearer than first fit, and no cheaper than the bound', () => {
     const workload = fc.tuple(fc.integer({ min: 1, max: 10 }), fc.nat(60), fc.nat(60), fc.boolean());
     fc.assert(
       fc.property(fc.array(workload, { minLength: 1, maxLength: 6 }), fc.constantFrom(0, 20), (workloads, rounds) => {

@@ -7,7 +7,7 @@ import { patternPlan } from './patterns.ts';
 
 const TYPES = [testType('a4', 4, 16, 0.2, ['z1']), testType('a8', 8, 32, 0.39, ['z1'])];
 
-/** The least price of any packing, by trying them all. */
+/** The least price of any packing, by exhaustive search. */
 function leastPrice(sizes: readonly number[], types: readonly { cpu: number; price: number }[]): number {
   const known = new Map<string, number>();
   const largest = Math.max(...types.map(({ cpu }) => cpu));
@@ -18,7 +18,7 @@ function leastPrice(sizes: readonly number[], types: readonly { cpu: number; pri
     const remembered = known.get(key);
     if (remembered !== undefined) return remembered;
     let least = Number.POSITIVE_INFINITY;
-    // Some node holds the first pod: try every set of others beside it.
+    // Some node holds the first pod: try every set of other pods with it.
     for (let set = 0; set < 2 ** others.length; set++) {
       const beside = others.filter((_, at) => ((set >> at) & 1) === 1);
       const load = beside.reduce((sum, size) => sum + size, first);
@@ -33,7 +33,7 @@ function leastPrice(sizes: readonly number[], types: readonly { cpu: number; pri
 }
 
 describe('plans of whole fillings', () => {
-  it('claim no more than the best packing costs, and more than cut pods would', () => {
+  it('give a bound no higher than the best packing costs, and higher than with pods that can be split', () => {
     const kinds = fc.array(fc.tuple(fc.integer({ min: 11, max: 39 }), fc.integer({ min: 1, max: 3 })), {
       minLength: 1,
       maxLength: 3,
@@ -57,7 +57,7 @@ describe('plans of whole fillings', () => {
     );
   });
 
-  it('are whole nodes that hold no pod twice', () => {
+  it('consist of whole nodes that hold no pod twice', () => {
     const pods = [...plainPods('large', 7, '2500m', '2Gi'), ...plainPods('small', 20, '700m', '3Gi')];
     const demand = packingDemand(pods, TYPES);
     const { bins = [] } = patternPlan(demand) ?? {};
@@ -68,7 +68,7 @@ describe('plans of whole fillings', () => {
     expect(flawsOf(demand, { bins: [...bins], left })).toEqual([]);
   });
 
-  it('are not made where more than resources binds the pods, or there are too many kinds', () => {
+  it('are not made when more than resources restricts the pods, or there are too many kinds', () => {
     expect(patternPlan(packingDemand(apartPods('apart', 3, '1', '1Gi'), TYPES))).toBeUndefined();
     const many = Array.from({ length: 6 }, (_, at) => plainPods(`w${at}`, 1, `${at + 1}00m`, '1Gi')).flat();
     expect(patternPlan(packingDemand(many, TYPES))).toBeUndefined();

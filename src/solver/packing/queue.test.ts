@@ -14,7 +14,7 @@ const opening = fc.record({
 });
 
 describe('a queue of items', () => {
-  it('gives the next item with pods left that fits, as a search through all of them does', () => {
+  it('returns the next item with pods left that fits, the same as a search through all of them', () => {
     fc.assert(
       fc.property(asked, opening, fc.nat(70), (amounts, node, from) => {
         const rows = new Rows(3, Float64Array.from(amounts.flatMap(([cpu, memory]) => [cpu, memory, 1])));

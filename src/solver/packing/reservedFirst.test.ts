@@ -8,7 +8,7 @@ import { Requirements } from '../../constraints/requirements.ts';
 import { countsOf } from './demand.ts';
 import { fillReserved } from './reservedFirst.ts';
 
-/** Some nodes of the type are paid for already. */
+/** A type of which some nodes are already paid for. */
 function withReserved(type: InstanceType, id: string, left: number, price = 0.001): InstanceType {
   const labels = { [Labels.zone]: 'z1', [Labels.capacityType]: 'reserved' };
   const offering = {
@@ -28,7 +28,7 @@ const SMALL = testType('a2', 2, 4, 0.1);
 const LARGE = testType('a8', 8, 16, 0.4);
 
 describe('reserved capacity', () => {
-  it('is filled as far as it goes, the nodes that save most first, and the rest is left', () => {
+  it('is filled as far as available, the nodes that save most first, and the rest is left', () => {
     const demand = packingDemand(plainPods('p', 12, '1500m', '2Gi'), [
       withReserved(SMALL, 'small', 5),
       withReserved(LARGE, 'large', 1),
@@ -46,7 +46,7 @@ describe('reserved capacity', () => {
     expect(flawsOf(demand, { bins, left })).toEqual([]);
   });
 
-  it('stays unused where it would cost more than its pods are worth', () => {
+  it('stays unused where it would cost more than the value of its pods', () => {
     const demand = packingDemand(plainPods('p', 1, '100m', '128Mi'), [withReserved(SMALL, 'dear', 3, 5)]);
     expect(fillReserved(demand, new Map([['dear', 3]]), countsOf(demand), undefined)).toEqual([]);
   });

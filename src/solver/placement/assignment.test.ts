@@ -15,7 +15,7 @@ import { Assignment, isSequential } from './assignment.ts';
 const pods = (app: string, count: number, spec: object = {}): Pod[] =>
   Array.from({ length: count }, (_, at) => testPod(`${app}-${at}`, '1', '1Gi', spec, { labels: { app } }));
 
-/** Items as [pods, zones that their nodes may be in]; and the names of pods that have no place. */
+/** Items as [pods, zones that their nodes may be in], and the names of unplaced pods. */
 function assigned(draft: Draft): { items: [number, number][]; left: string[] } {
   const { compiled, domains, onExisting, fit, waiting } = draft;
   const assignment = new Assignment(compiled, domains, onExisting, fit);
@@ -50,7 +50,7 @@ describe('assignment', () => {
     ]);
   });
 
-  it('puts pods into the zone of others that they look for, in whichever order they come', () => {
+  it('puts pods into the zone of the pods that their affinity selects, in any order', () => {
     const beside = podAffinity('podAffinity', Labels.zone, 'zonal');
     const zonal = pods('zonal', 2, { nodeSelector: { [Labels.zone]: 'z2' } });
     for (const all of [
@@ -67,7 +67,7 @@ describe('assignment', () => {
     }
   });
 
-  it('leaves pods that look for others on the same node to the exact path', () => {
+  it('leaves pods with hostname affinity to the exact path', () => {
     const draft = placementDraft(pods('web', 2, podAffinity('podAffinity', Labels.hostname, 'web')));
     expect(draft.compiled.classes.map(isSequential)).toEqual([true]);
     expect(assigned(draft)).toEqual({ items: [], left: ['web-0', 'web-1'] });

@@ -6,7 +6,7 @@ import type { Problem } from '../problem.ts';
 import { solve } from '../solve.ts';
 
 const labels = { app: 'a' };
-/** Pods for two of three zones, which compare all zones that have nodes. */
+/** Pods that may use two of three zones, with a spread that compares all zones with nodes. */
 const spec = {
   topologySpreadConstraints: [
     {
@@ -32,7 +32,7 @@ function problemWith(pods: Problem['pods']): Problem {
   return { pods: [...spreading, ...pods], pools, nodes: [], daemons: [] };
 }
 
-it('plans all pods of a spread when no node is in a zone that they may not go to', () => {
+it('plans all pods of a spread when no node is in a zone where they may not go', () => {
   const problem = problemWith([]);
   const solution = solve(problem);
   expect(solution.unplaced).toEqual([]);
@@ -43,6 +43,6 @@ it('compares a zone that others need', () => {
   const problem = problemWith([testPod('w1-0', '1', '1Gi', { nodeSelector: { [Labels.zone]: 'z3' } })]);
   const solution = solve(problem);
   expect(complaints(problem, solution)).toEqual([]);
-  // With a node in the third zone no more than two may be in each of the others.
+  // With a node in the third zone, each of the others may have at most two.
   expect(solution.unplaced.length).toBeGreaterThan(0);
 });

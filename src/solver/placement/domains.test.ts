@@ -16,7 +16,7 @@ const ON_DEMAND = { [Labels.capacityType]: 'on-demand' };
 
 const web = (spec: object): ReturnType<typeof testPod> => testPod('web', '1', '1Gi', spec, { labels: { app: 'web' } });
 
-/** Zones of existing nodes that the first wish of the class allows now. */
+/** Zones of existing nodes that the first variant of the class allows now. */
 function openZones(draft: Draft, pod: string): string[] {
   const { compiled, domains } = draft;
   const { variants } = classOf(draft, pod);
@@ -33,7 +33,7 @@ function record(draft: Draft, pod: string, zone: string, times = 1): void {
 }
 
 describe('domains', () => {
-  it('allow a spread only where the skew holds, and count every pod that is recorded', () => {
+  it('allow a spread only where the skew is kept, and count every recorded pod', () => {
     const draft = placementDraft([web(spreadOver(Labels.zone, 'web'))], CLUSTER);
     expect(openZones(draft, 'web')).toEqual(['z1', 'z2', 'z3']);
     record(draft, 'web', 'z1');
@@ -43,7 +43,7 @@ describe('domains', () => {
     expect(openZones(draft, 'web')).toEqual(['z1', 'z2', 'z3']);
   });
 
-  it('keep a wider skew where that is asked for', () => {
+  it('keep a wider skew if the pod allows it', () => {
     const draft = placementDraft([web(spreadOver(Labels.zone, 'web', 2))], CLUSTER);
     record(draft, 'web', 'z1', 2);
     expect(openZones(draft, 'web')).toEqual(['z2', 'z3']);
@@ -51,32 +51,32 @@ describe('domains', () => {
     expect(openZones(draft, 'web')).toEqual(['z2', 'z3']);
   });
 
-  it('close a zone to pods that keep away from their own kind once one is there', () => {
+  it('close a zone to pods with anti-affinity to their own kind once one is there', () => {
     const draft = placementDraft([web(podAffinity('podAntiAffinity', Labels.zone, 'web'))], CLUSTER);
     record(draft, 'web', 'z2');
     expect(openZones(draft, 'web')).toEqual(['z1', 'z3']);
   });
 
-  it('keep pods that look for their own kind where the first of them went', () => {
+  it('keep pods with affinity to their own kind where the first of them went', () => {
     const draft = placementDraft([web(podAffinity('podAffinity', Labels.zone, 'web'))], CLUSTER);
     expect(openZones(draft, 'web')).toEqual(['z1', 'z2', 'z3']);
     record(draft, 'web', 'z3');
     expect(openZones(draft, 'web')).toEqual(['z3']);
   });
 
-  it('open no zone to pods that look for others which are not there', () => {
+  it('open no zone to pods with affinity to pods that are not there', () => {
     const draft = placementDraft([web(podAffinity('podAffinity', Labels.zone, 'other'))], CLUSTER);
     expect(openZones(draft, 'web')).toEqual([]);
   });
 
-  it('see pods that run already', () => {
+  it('count pods that already run', () => {
     const running = testPod('old', '1', '1Gi', {}, { labels: { app: 'web' } });
     const nodes = CLUSTER.nodes.map((node, at) => (at === 0 ? { ...node, pods: [running] } : node));
     const draft = placementDraft([web(spreadOver(Labels.zone, 'web'))], { nodes });
     expect(openZones(draft, 'web')).toEqual(['z2', 'z3']);
   });
 
-  it('admit a spread on no node without the label, and anti-affinity on any', () => {
+  it('refuse a spread on nodes without the label, and allow anti-affinity there', () => {
     const bare = { ...existingNode('bare', 'z1', 8), labels: {} };
     const spread = placementDraft([web(spreadOver(Labels.zone, 'web'))], { nodes: [bare] });
     expect(openZones(spread, 'web')).toEqual([]);
@@ -84,8 +84,8 @@ describe('domains', () => {
     expect(openZones(apart, 'web')).toEqual(['']);
   });
 
-  it('pin a new node to the cheapest zone that is allowed', () => {
-    // Zones cost one per cent more from one to the next.
+  it('pin a new node to the cheapest allowed zone', () => {
+    // Each zone is one percent dearer than the previous one.
     const nodes = CLUSTER.nodes.map((node) => ({ ...node, labels: { ...node.labels, ...ON_DEMAND } }));
     const draft = placementDraft([web({ ...spreadOver(Labels.zone, 'web'), nodeSelector: ON_DEMAND })], { nodes });
     const pinned = (): readonly string[] => {

@@ -15,7 +15,7 @@ import type { Draft } from '../draft.ts';
 const pods = (count: number, spec: object = {}): Pod[] =>
   Array.from({ length: count }, (_, at) => testPod(`web-${at}`, '1', '1Gi', spec, { labels: { app: 'web' } }));
 
-/** Puts all pods of a class onto nodes with their first wish. How many found room. */
+/** Puts all pods of a class on nodes with the first variant. Returns how many fit. */
 function placeAll(draft: Draft): number {
   const podClass = classOf(draft, 'web-0');
   const [variant] = podClass.variants;
@@ -45,7 +45,7 @@ describe('placement on existing nodes', () => {
     expect(placedOn(draft)).toEqual({ b: ['web-0'] });
   });
 
-  it('keeps away from taints that the pods do not tolerate', () => {
+  it('avoids taints that the pods do not tolerate', () => {
     const taints = [{ key: 'dedicated', value: 'db', effect: 'NoSchedule' as const }];
     const nodes = [existingNode('a', 'z1', 8, { taints }), existingNode('b', 'z1', 1)];
     const draft = placementDraft(pods(2), { nodes });
@@ -55,7 +55,7 @@ describe('placement on existing nodes', () => {
     expect(placeAll(tolerant)).toBe(2);
   });
 
-  it('gives a host port to one pod of a node, and none that is taken or kept for a daemon', () => {
+  it('gives a host port to one pod per node, and none that is taken or reserved for a daemon', () => {
     const reserved = existingNode('c', 'z1', 8, { reservedPorts: [{ ip: '0.0.0.0', port: 80, protocol: 'TCP' }] });
     const taken = existingNode('b', 'z1', 8, { pods: [testPod('old', '1', '1Gi', PORT)] });
     const draft = placementDraft(pods(3, PORT), { nodes: [existingNode('a', 'z1', 8), taken, reserved] });
@@ -64,7 +64,7 @@ describe('placement on existing nodes', () => {
     expect([0, 1, 2].map((row) => obstacleOn(draft, row))).toEqual(['host-ports', 'host-ports', 'host-ports']);
   });
 
-  it('puts one pod on a node where they keep apart', () => {
+  it('puts one pod on a node when pods must run apart', () => {
     const nodes = [existingNode('a', 'z1', 8), existingNode('b', 'z1', 8)];
     const draft = placementDraft(pods(3, podAffinity('podAntiAffinity', Labels.hostname, 'web')), { nodes });
     expect(placeAll(draft)).toBe(2);
@@ -75,7 +75,7 @@ describe('placement on existing nodes', () => {
   it('stops where a spread allows no more', () => {
     const nodes = [existingNode('a', 'z1', 8), existingNode('b', 'z2', 1)];
     const draft = placementDraft(pods(5, spreadOver(Labels.zone, 'web')), { nodes, pools: [] });
-    // One in z1, one in z2, one more in z1; z2 is full then.
+    // One in z1, one in z2, one more in z1; then z2 is full.
     expect(placeAll(draft)).toBeLessThanOrEqual(3);
     for (let round = 0; round < 3; round++) placeAll(draft);
     expect(Object.values(placedOn(draft)).map(({ length }) => length)).toEqual([2, 1]);

@@ -7,7 +7,7 @@ import { followersOf, NO_FOLLOWERS } from './followers.ts';
 
 const pod = (app: string, spec: object = {}): Pod => testPod(app, '1', '1Gi', spec, { labels: { app } });
 
-/** By name of a pod: the names of those that look for it. */
+/** By name of a pod: the names of pods with affinity to it. */
 function followers(...pods: Pod[]): Record<string, string[]> {
   const draft = placementDraft(pods);
   const found = followersOf(draft.compiled.classes);
@@ -20,16 +20,16 @@ function followers(...pods: Pod[]): Record<string, string[]> {
 }
 
 describe('followers', () => {
-  it.each([Labels.hostname, Labels.zone])('are the pods that must stand beside others by %s', (key) => {
+  it.each([Labels.hostname, Labels.zone])('are pods with affinity to others by %s', (key) => {
     const follower = pod('follower', podAffinity('podAffinity', key, 'leader'));
     expect(followers(pod('leader'), follower, pod('other'))).toEqual({ leader: ['follower'], follower: [], other: [] });
   });
 
-  it('are not pods that look for their own kind', () => {
+  it('are not pods with affinity to their own kind', () => {
     expect(followers(pod('own', podAffinity('podAffinity', Labels.zone, 'own')))).toEqual({ own: [] });
   });
 
-  it('are not pods whose affinity is only a wish', () => {
+  it('are not pods whose affinity is only preferred', () => {
     const term = { topologyKey: Labels.zone, labelSelector: { matchLabels: { app: 'leader' } } };
     const preferred = [{ weight: 1, podAffinityTerm: term }];
     const wishing = pod('wishing', {

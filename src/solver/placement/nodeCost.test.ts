@@ -7,7 +7,7 @@ import type { Growth } from './openNode.ts';
 
 const POD = testPod('p', '1', '1Gi');
 
-/** The cost of a node that holds `pods` pods, and the state that the pool starts in. */
+/** The cost of a node that holds `pods` pods, and the initial state of the pool. */
 function costOf(
   growth: Growth,
   pods: number,
@@ -32,7 +32,7 @@ function costOf(
   return { cost, state: model.states.base(0), names: pool.types.map(({ name }) => name) };
 }
 
-/** The name of the type that a node with so many pods would have. */
+/** The name of the type of a node with this many pods. */
 const typeWith = (growth: Growth, pods: number, limits?: Record<string, string>): string | undefined => {
   const { cost, state, names } = costOf(growth, pods, limits);
   return cost.accepts(state) ? names[cost.typeIn(state)] : undefined;
@@ -46,19 +46,19 @@ describe('the cost of a node', () => {
     expect(cost.price(state)).toBe(cost.dollars(state));
   });
 
-  it('is that of the largest type where nodes start large, and size is what is compared', () => {
+  it('is that of the largest type when nodes start large, and then compares sizes', () => {
     expect(typeWith('largest', 1)).toBe('large');
     const { cost, state } = costOf('largest', 1);
     expect(cost.dollars(state)).toBeCloseTo(0.2);
     expect(cost.price(state)).toBeCloseTo(-7900, 0);
   });
 
-  it('compares nodes by how many such pods they can come to hold where room is looked for', () => {
+  it('compares nodes by how many such pods they can hold when growth is by room', () => {
     const { cost, state } = costOf('room', 1);
     expect(cost.price(state)).toBeCloseTo(-7, 3);
   });
 
-  it('stays within what the limits leave, and says what the node takes of them', () => {
+  it('stays within the remaining limits, and tells what the node uses of them', () => {
     expect([typeWith('largest', 1, { cpu: '4' }), typeWith('any', 3, { cpu: '4' })]).toEqual(['small', undefined]);
     const { cost, state } = costOf('any', 1, { cpu: '4' });
     expect([...cost.limitNeed(state)]).toEqual([2000]);

@@ -28,7 +28,7 @@ function emptyNode({ compiled }: Draft): OpenNode {
   };
 }
 
-/** Whether a further pod of each name may come to a node once the first ones are there, counted as they come or at once. */
+/** Whether another pod of each name may be added to a node after the first ones, counted one by one or at once. */
 function allowed(all: readonly Pod[], first: readonly string[], asked: readonly string[], atOnce: boolean): boolean[] {
   const draft = placementDraft(all);
   const node = emptyNode(draft);
@@ -51,25 +51,25 @@ function allowed(all: readonly Pod[], first: readonly string[], asked: readonly 
 }
 
 describe.each([true, false])('what pods on a planned node allow there (counted at once: %s)', (atOnce) => {
-  it('is one pod of a kind that keeps apart, and any of others', () => {
+  it('is one pod of a kind with anti-affinity to itself, and any of others', () => {
     const all = [pod('apart', podAffinity('podAntiAffinity', Labels.hostname, 'apart')), pod('plain')];
     expect(allowed(all, ['apart'], ['apart', 'plain'], atOnce)).toEqual([false, true]);
     expect(allowed(all, ['plain'], ['apart', 'plain'], atOnce)).toEqual([true, true]);
   });
 
-  it('is none of those that a pod there keeps away, nor the other way around', () => {
+  it('is none of the pods that a pod there excludes, nor the reverse', () => {
     const all = [pod('apart', podAffinity('podAntiAffinity', Labels.hostname, 'plain')), pod('plain')];
     expect(allowed(all, ['apart'], ['plain'], atOnce)).toEqual([false]);
     expect(allowed(all, ['plain'], ['apart'], atOnce)).toEqual([false]);
   });
 
-  it('is as many as a spread over nodes leaves', () => {
+  it('is as many as a spread over nodes allows', () => {
     const all = [pod('spread', spreadOver(Labels.hostname, 'spread', 2))];
     expect(allowed(all, ['spread'], ['spread'], atOnce)).toEqual([true]);
     expect(allowed(all, ['spread', 'spread'], ['spread'], atOnce)).toEqual([false]);
   });
 
-  it('is a pod that looks for another only beside it', () => {
+  it('is a pod with affinity to another only beside it', () => {
     const all = [pod('follower', podAffinity('podAffinity', Labels.hostname, 'leader')), pod('leader')];
     expect(allowed(all, [], ['follower'], atOnce)).toEqual([false]);
     expect(allowed(all, ['leader'], ['follower'], atOnce)).toEqual([true]);

@@ -12,7 +12,7 @@ function startsIn(draft: Draft, pod: string, pool = 0): readonly number[] {
   return variant === undefined ? [] : draft.fit.startsOf(podClass, variant, pool);
 }
 
-/** Node affinity: these alternatives of zones, and these wishes for zones. */
+/** Node affinity with these alternatives of zones, and these preferences for zones. */
 function zoneAffinity(required: readonly string[][], preferred: readonly string[] = []): object {
   const inZones = (values: readonly string[]): object => ({
     matchExpressions: [{ key: Labels.zone, operator: 'In', values }],
@@ -53,7 +53,7 @@ describe('the fit of pools', () => {
     ]);
   });
 
-  it('counts a preferred taint as tolerated only once that wish is dropped', () => {
+  it('counts a preferred taint as tolerated only after that preference is dropped', () => {
     const taints = [{ key: 'old', effect: 'PreferNoSchedule' as const }];
     const draft = placementDraft([testPod('p', '1', '1Gi')], { pools: [offer('a', [SMALL], { taints })] });
     const podClass = classOf(draft, 'p');
@@ -62,7 +62,7 @@ describe('the fit of pools', () => {
     expect(starts.at(-1)).toBe(1);
   });
 
-  it('starts a node for each alternative of a pod’s disks that can be had', () => {
+  it('starts a node for each available alternative of a pod’s disks', () => {
     const draft = placementDraft([testPod('p', '1', '1Gi')], {
       volumes: new Map([['default/p', { attachments: [], alternatives: ['z1', 'z9', 'z3'].map(inZone) }]]),
     });
@@ -74,11 +74,11 @@ describe('the fit of pools', () => {
     const dear = testType('dear', 2, 8, 0.4);
     const draft = placementDraft([testPod('p', '950m', '1Gi')], { pools: [offer('a', [SMALL, dear])] });
     const [state = -1] = startsIn(draft, 'p');
-    // Half of the processors of the small one, at the price of spot.
+    // Half of the cpu of the small type, at the price of spot.
     expect(draft.fit.costOf(classOf(draft, 'p')).price(state)).toBeCloseTo(0.1 * 0.4 * 0.5, 6);
   });
 
-  it('tries alternatives of required affinity together, cheapest first, then wish by wish', () => {
+  it('tries alternatives of required affinity together, cheapest first, then drops preferences one by one', () => {
     const spec = zoneAffinity([['z3'], ['z1']], ['z2']);
     const draft = placementDraft([testPod('p', '1', '1Gi', { ...spec, nodeSelector: ON_DEMAND })]);
     const podClass = classOf(draft, 'p');

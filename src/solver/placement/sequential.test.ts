@@ -68,14 +68,14 @@ describe('the exact path', () => {
     expect([...(alone.limitLeft[0] ?? [])]).toEqual([6000]);
   });
 
-  it('leaves pods waiting that the limits have no room for', () => {
+  it('leaves pods waiting when the limits have no room for them', () => {
     const pods = ['a', 'b', 'c'].map((name) => pod(name, '1'));
     const draft = placed(pods, { pools: [offer('p', [SMALL], {}, { limits: { cpu: '4' } })] });
     expect(plannedNodes(draft)).toHaveLength(2);
     expect(waiting(draft)).toEqual(['c']);
   });
 
-  it('puts pods that look for each other onto one node, even when the leader comes later', () => {
+  it('puts pods with affinity to each other on one node, even when the leader comes later', () => {
     const beside = podAffinity('podAffinity', Labels.hostname, 'leader');
     const draft = placed([pod('follower', '2', beside), pod('leader', '1')], {}, { leads: true });
     expect(plannedNodes(draft).map(([, names]) => names.sort())).toEqual([['follower', 'leader']]);
@@ -89,7 +89,7 @@ describe('the exact path', () => {
     expect(plannedNodes(led)).toHaveLength(1);
   });
 
-  it('places no further pod once its nodes cost too much', () => {
+  it('places no more pods once its nodes cost too much', () => {
     const pods = ['a', 'b', 'c'].map((name) => pod(name, '1'));
     const draft = placed(pods, {}, { growth: 'none' }, 0.05);
     expect(plannedNodes(draft)).toHaveLength(2);
