@@ -190,51 +190,63 @@ nodewright: 1 mistake in the input; correct what the plan and the messages above
     ],
     [
       ['plan', '-f', '-', '--fail-on', 'bad-weather'],
-      "nodewright: option '--fail-on <condition>' argument 'bad-weather' is invalid. It is unschedulable or cost-above=N, N dollars per hour.\n",
+      "nodewright: option '--fail-on <condition>' argument 'bad-weather' is invalid. It is unschedulable or cost-above=N, N dollars per hour; see `nodewright plan --help` [InvalidUsage]\n",
     ],
     [
       ['plan', '-f', '-', '--region', 'atlantis'],
-      "nodewright: option '--region <region>' argument 'atlantis' is invalid. Allowed choices are eastus, southcentralus, swedencentral, uksouth, westeurope, westus2.\n",
+      "nodewright: option '--region <region>' argument 'atlantis' is invalid. Allowed choices are eastus, southcentralus, swedencentral, uksouth, westeurope, westus2; see `nodewright plan --help` [InvalidUsage]\n",
     ],
     [
       ['plan', '-f', '-', '--max-cost-increase', '5'],
-      'nodewright: --max-cost-increase does nothing without --live or --snapshot\n',
+      'nodewright: --max-cost-increase does nothing without --live or --snapshot; see `nodewright plan --help` [InvalidUsage]\n',
     ],
-    [['plan', '-f', '-', '--context', 'a'], 'nodewright: --context does nothing without --live\n'],
+    [
+      ['plan', '-f', '-', '--context', 'a'],
+      'nodewright: --context does nothing without --live; see `nodewright plan --help` [InvalidUsage]\n',
+    ],
     [
       ['plan', '-f', '-', '--live', '--explain'],
-      "nodewright: option '--explain' cannot be used with option '--live'\n",
+      "nodewright: option '--explain' cannot be used with option '--live'; see `nodewright plan --help` [InvalidUsage]\n",
     ],
     [
       ['plan', '-f', '-', '--snapshot', 'a', '--node-overhead-cost', '1'],
-      "nodewright: option '--node-overhead-cost <number>' cannot be used with option '--snapshot <file>'\n",
+      "nodewright: option '--node-overhead-cost <number>' cannot be used with option '--snapshot <file>'; see `nodewright plan --help` [InvalidUsage]\n",
     ],
     [
       ['plan', '-f', '-', '--catalog', 'a', '--region', 'westus2'],
-      "nodewright: option '--catalog <file>' cannot be used with option '--region <region>'\n",
+      "nodewright: option '--catalog <file>' cannot be used with option '--region <region>'; see `nodewright plan --help` [InvalidUsage]\n",
     ],
     [
       ['explain', 'pod', 'a', '--snapshot', 'a', '--kubeconfig', 'b'],
-      "nodewright: option '--snapshot <file>' cannot be used with option '--kubeconfig <file>'\n",
+      "nodewright: option '--snapshot <file>' cannot be used with option '--kubeconfig <file>'; see `nodewright explain pod --help` [InvalidUsage]\n",
     ],
-    [['explain', 'pod', 'a', '--yes'], 'nodewright: --yes does nothing without --apply\n'],
-    [['cost', '--window', '2h'], 'nodewright: --window does nothing without --output opencost\n'],
-    [['cost', '--by', 'pool', '-o', 'json'], 'nodewright: --by does nothing without --output table\n'],
+    [
+      ['explain', 'pod', 'a', '--yes'],
+      'nodewright: --yes does nothing without --apply; see `nodewright explain pod --help` [InvalidUsage]\n',
+    ],
+    [
+      ['cost', '--window', '2h'],
+      'nodewright: --window does nothing without --output opencost; see `nodewright cost --help` [InvalidUsage]\n',
+    ],
+    [
+      ['cost', '--by', 'pool', '-o', 'json'],
+      'nodewright: --by does nothing without --output table; see `nodewright cost --help` [InvalidUsage]\n',
+    ],
     [
       ['doctor', '--snapshot', 'a', '--account', 'self'],
-      "nodewright: option '--account <account>' cannot be used with option '--snapshot <file>'\n",
+      "nodewright: option '--account <account>' cannot be used with option '--snapshot <file>'; see `nodewright doctor --help` [InvalidUsage]\n",
     ],
     [
       ['top', '--once', '--interval', '2s'],
-      "nodewright: option '--once' cannot be used with option '--interval <duration>'\n",
+      "nodewright: option '--once' cannot be used with option '--interval <duration>'; see `nodewright top --help` [InvalidUsage]\n",
     ],
     [
       ['aks', 'enable', '-g', 'a', '-n', 'b', '--managed', '--image', 'c'],
-      "nodewright: option '--image <image>' cannot be used with option '--managed'\n",
+      "nodewright: option '--image <image>' cannot be used with option '--managed'; see `nodewright aks enable --help` [InvalidUsage]\n",
     ],
     [
       ['migrate', 'agent-pools', '-g', 'a', '-n', 'b', '--all', '--waves', '2'],
-      "nodewright: option '--all' cannot be used with option '--waves <number>'\n",
+      "nodewright: option '--all' cannot be used with option '--waves <number>'; see `nodewright migrate agent-pools --help` [InvalidUsage]\n",
     ],
   ])('refuses %j in one line', async (args, stderr) => {
     expect(await nodewright(args)).toEqual({ code: 2, stdout: '', stderr });

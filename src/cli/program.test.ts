@@ -73,20 +73,26 @@ describe('nodewright', () => {
   });
 
   it.each([
-    [['crd'], "nodewright: unknown command 'crd' (Did you mean crds?)\n"],
-    [['catalog', 'export', '--nope'], "nodewright: unknown option '--nope'\n"],
-    [['--hepl'], "nodewright: unknown option '--hepl' (Did you mean --help?)\n"],
+    [['crd'], "nodewright: unknown command 'crd' (Did you mean crds?); see `nodewright --help` [InvalidUsage]\n"],
+    [
+      ['catalog', 'export', '--nope'],
+      "nodewright: unknown option '--nope'; see `nodewright catalog export --help` [InvalidUsage]\n",
+    ],
+    [
+      ['--hepl'],
+      "nodewright: unknown option '--hepl' (Did you mean --help?); see `nodewright --help` [InvalidUsage]\n",
+    ],
     [
       ['up', '--port', 'x'],
-      "nodewright: option '--port <port>' argument 'x' is invalid. It is not a whole number; allowed is a port from 1 to 65535, or 0 for any free one.\n",
+      "nodewright: option '--port <port>' argument 'x' is invalid. It is not a whole number; allowed is a port from 1 to 65535, or 0 for any free one; see `nodewright up --help` [InvalidUsage]\n",
     ],
     [
       ['up', '--scenario', 'loud'],
-      "nodewright: option '--scenario <name>' argument 'loud' is invalid. Allowed choices are quiet, black-friday, batch-night, streaming-surge, spot-storm, quota-wall.\n",
+      "nodewright: option '--scenario <name>' argument 'loud' is invalid. Allowed choices are quiet, black-friday, batch-night, streaming-surge, spot-storm, quota-wall; see `nodewright up --help` [InvalidUsage]\n",
     ],
     [
       ['up', '--fault', 'throttle for=soon'],
-      "nodewright: option '--fault <fault>' argument 'throttle for=soon' is invalid. throttle for: \"soon\" is not a duration such as 30s or 10m.\n",
+      "nodewright: option '--fault <fault>' argument 'throttle for=soon' is invalid. throttle for: \"soon\" is not a duration such as 30s or 10m; see `nodewright up --help` [InvalidUsage]\n",
     ],
     [
       ['fault', 'throttle', 'share=2'],
@@ -94,7 +100,7 @@ describe('nodewright', () => {
     ],
     [
       ['version', '-o', 'xml'],
-      "nodewright: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are text, json.\n",
+      "nodewright: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are text, json; see `nodewright version --help` [InvalidUsage]\n",
     ],
     [
       ['convert'],
@@ -106,11 +112,11 @@ describe('nodewright', () => {
     ],
     [
       ['aks', 'status', '-g', '', '-n', 'shop'],
-      "nodewright: option '-g, --resource-group <group>' argument '' is invalid. It is empty.\n",
+      "nodewright: option '-g, --resource-group <group>' argument '' is invalid. It is empty; see `nodewright aks status --help` [InvalidUsage]\n",
     ],
     [
       ['migrate', 'cluster-autoscaler'],
-      'nodewright: name a file with -f, or a cluster with --resource-group and --name\n',
+      'nodewright: name a file with -f, or a cluster with --resource-group and --name; see `nodewright migrate cluster-autoscaler --help` [InvalidUsage]\n',
     ],
     [
       ['crds', 'pods'],
@@ -230,7 +236,8 @@ see \`nodewright run --help\` for every option [InvalidOptions]
     expect(await nodewright(['run', '--metric-port', '1'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: "nodewright: unknown option '--metric-port' (Did you mean --metrics-port?)\n",
+      stderr:
+        "nodewright: unknown option '--metric-port' (Did you mean --metrics-port?); see `nodewright run --help` [InvalidUsage]\n",
     });
   });
 });

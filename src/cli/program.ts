@@ -173,7 +173,17 @@ function withHouseSettings(command: Command): Command {
     .helpOption('-h, --help', 'show this help')
     .showSuggestionAfterError(true)
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(`nodewright: ${oneLine(text)}\n`) });
+    .configureOutput({
+      outputError: (text, write) => {
+        const usage = new NodewrightError('InvalidUsage', { problem: oneLine(text), command: pathOf(command) });
+        write(`nodewright: ${describeThrown(usage)}\n`);
+      },
+    });
+}
+
+/** As it is typed: `nodewright catalog export`. */
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
 /** The verb is the first word that is not an option, or the one after `help`. */
@@ -191,6 +201,7 @@ function oneLine(text: string): string {
   return text
     .replace(/^error: /, '')
     .trim()
+    .replace(/\.$/, '')
     .split(/\s*\n\s*/)
     .join(' ');
 }

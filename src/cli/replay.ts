@@ -7,7 +7,7 @@ import type { ClusterObjects } from '../rehearsal/clusterObjects.ts';
 import { timestamp } from '../units/timestamp.ts';
 import type { Duration } from '../units/duration.ts';
 import { optionReader } from './optionReader.ts';
-import { readManifests } from '../plan/readManifests.ts';
+import { readManifests, type PlanInput } from '../plan/readManifests.ts';
 import { decisionsText } from '../ledger/decisionsText.ts';
 import { clusterReader, outputOption, printed, type OutputFormat } from './clusterFlags.ts';
 import { catalogueOption, regionOption } from './catalogueSource.ts';
@@ -67,7 +67,7 @@ async function replay(file: string, { output, at, every, with: files, ...rest }:
   if (at !== undefined && at < begin) {
     throw new NodewrightError('BeforeRecording', { file, asked: timestamp(at), begin: timestamp(begin) });
   }
-  const manifests = files.length === 0 ? undefined : readManifests(await readSources(files));
+  const manifests = files.length === 0 ? undefined : await wholeManifests(files);
   const decide = async (then: ClusterObjects): Promise<Decisions> => {
     const changed = manifests === undefined ? { objects: then } : applyManifests(then, manifests);
     return decisionsOf(await rehearse({ ...changed, cloud }));
@@ -82,6 +82,18 @@ async function replay(file: string, { output, at, every, with: files, ...rest }:
   const times = timesOf(begin, end, every?.milliseconds ?? TEN_MINUTES);
   for (const then of statesAt(recording, times)) moments.push(await decide(then));
   process.stdout.write(printed({ moments }, output, () => moments.map(decisionsText).join('\n')));
+}
+
+/** An answer to "and if these were applied" must not leave some of them out in silence. */
+async function wholeManifests(files: readonly string[]): Promise<PlanInput> {
+  const manifests = readManifests(await readSources(files));
+  for (const { source, line, message } of manifests.warnings) console.error(`${source}:${line}: warning: ${message}`);
+  const [first] = manifests.mistakes;
+  if (first === undefined) return manifests;
+  const problems = manifests.mistakes
+    .filter(({ source }) => source === first.source)
+    .map(({ line, message }) => `line ${line}: ${message}`);
+  throw new NodewrightError('FileInvalid', { file: first.source, purpose: 'manifest', problems });
 }
 
 const TEN_MINUTES = 600_000;

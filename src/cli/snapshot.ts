@@ -1,10 +1,10 @@
 /** `nodewright snapshot save`: a cluster as a file, at one moment or over a time, for support and for replays. */
-import { open } from 'node:fs/promises';
-import { writeSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { SystemClock } from '../clock/systemClock.ts';
 import { systemRandom } from '../clock/systemRandom.ts';
-import { messageOf } from '../errors/thrown.ts';
+import { NodewrightError } from '../errors/nodewrightError.ts';
+import { messageOf, writeProblem } from '../errors/thrown.ts';
 import { duration } from '../options/optionKinds.ts';
 import type { Duration } from '../units/duration.ts';
 import { regionOption } from './catalogueSource.ts';
@@ -41,7 +41,7 @@ async function saveSnapshot(file: string, flags: SaveFlags): Promise<void> {
   ]);
   const read = await clusterReader(flags, { kinds: SNAPSHOT_KINDS, keep: withoutSecretFields });
   const source = await read();
-  const into = file === '-' ? undefined : await open(file, 'w', 0o600);
+  const target = openTarget(file);
   const options = {
     kube: source.kube,
     clock: new SystemClock(),
@@ -49,7 +49,7 @@ async function saveSnapshot(file: string, flags: SaveFlags): Promise<void> {
     source,
     hashNames: flags.hashNames === true,
     // Line by line, so that what was written stays when the process ends early.
-    write: (line: string) => writeWhole(into?.fd ?? process.stdout.fd, line),
+    write: target.write,
     onError: (error: unknown) => console.error(`nodewright: the cluster is not followed now: ${messageOf(error)}`),
   };
   try {
@@ -57,7 +57,7 @@ async function saveSnapshot(file: string, flags: SaveFlags): Promise<void> {
     if (period === undefined) return await recordCluster(options);
     await runUntilStopped((stop) => recordCluster(options, endAfter(period, stop)));
   } finally {
-    await into?.close();
+    target.close();
   }
 }
 
@@ -72,8 +72,28 @@ function endAfter(milliseconds: number, stop: AbortSignal): AbortSignal {
   return end.signal;
 }
 
-/** A pipe may take only a part at once. */
-function writeWhole(fd: number, text: string): void {
-  let rest: Buffer = Buffer.from(text);
-  while (rest.length > 0) rest = rest.subarray(writeSync(fd, rest));
+interface Target {
+  readonly write: (line: string) => void;
+  readonly close: () => void;
+}
+
+function openTarget(file: string): Target {
+  // A pipe that is full makes the stream wait; a write to its descriptor would fail.
+  if (file === '-') return { write: (line) => void process.stdout.write(line), close: () => undefined };
+  const attempt = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (cause) {
+      throw new NodewrightError(
+        'FileUnwritable',
+        { file, purpose: 'snapshot', problem: writeProblem(cause) },
+        { cause },
+      );
+    }
+  };
+  const descriptor = attempt(() => openSync(file, 'w', 0o600));
+  return {
+    write: (line) => attempt(() => writeFileSync(descriptor, line)),
+    close: () => closeSync(descriptor),
+  };
 }

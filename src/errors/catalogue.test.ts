@@ -4,7 +4,7 @@ import type { ErrorEntry } from './errorEntry.ts';
 import { InvariantError } from './invariantError.ts';
 import { manifestMistakes, mistakeText, type MistakeCode, type MistakeData } from './manifestMistakes.ts';
 import { isNodewrightError, NodewrightError } from './nodewrightError.ts';
-import { describeThrown, messageOf, systemCode, systemProblem, toError } from './thrown.ts';
+import { describeThrown, messageOf, systemCode, systemProblem, toError, writeProblem } from './thrown.ts';
 
 const entries = Object.values(errorGroups).flatMap(
   (group) => Object.entries(group) as unknown as [ErrorCode, ErrorEntry<unknown>][],
@@ -51,9 +51,28 @@ it('turns anything that was thrown into an error', () => {
   expect(describeThrown(new InvariantError('two owners'))).toBe('internal error: two owners; please report it');
 });
 
+it('prints nothing at a terminal without a code, or as a defect', () => {
+  const error = (message: string, more: object): Error => Object.assign(new Error(message), more);
+  const denied = error("EPERM: operation not permitted, mkdir '/sys/x'", {
+    code: 'EPERM',
+    syscall: 'mkdir',
+    path: '/sys/x',
+  });
+  expect(describeThrown(denied)).toBe(
+    '/sys/x: mkdir failed: permission denied; check that this process may do that; LOG_LEVEL=debug shows where it happened [SystemCallFailed]',
+  );
+  const missing = error("Resource group 'a' could not be found.", { code: 'ResourceGroupNotFound' });
+  expect(describeThrown(missing)).toBe("Resource group 'a' could not be found. [ResourceGroupNotFound]");
+  const forbidden = error('pods is forbidden', { code: 403, reason: 'Forbidden' });
+  expect(describeThrown(forbidden)).toBe('pods is forbidden [Forbidden]');
+  const defect = new TypeError("Cannot read properties of undefined (reading 'a')");
+  expect(describeThrown(defect)).toBe(`internal error: ${defect.message}; please report it`);
+});
+
 it('says problems of the operating system in plain words', () => {
   const missing = Object.assign(new Error('ENOENT: no such file, open x'), { code: 'ENOENT' });
   expect([systemCode(missing), systemProblem(missing)]).toEqual(['ENOENT', 'there is no such file']);
+  expect(writeProblem(missing)).toBe('there is no such folder');
   expect([systemCode('x'), systemProblem(new Error('odd'))]).toEqual([undefined, 'odd']);
 });
 

@@ -20,6 +20,13 @@ function shortList(problems: readonly string[]): string {
 
 /** Errors of the command line: options, files and the local world. */
 export const commandErrors = {
+  InvalidUsage: entry<{ readonly problem: string; readonly command: string }>({
+    exit: 'usage',
+    about: 'A command was given a verb, flag or value that it does not know, or lacks one that it needs.',
+    what: ({ problem }) => problem,
+    remedy: ({ command }) => `see \`${command} --help\``,
+    example: { problem: "unknown option '--regoin' (Did you mean --region?)", command: 'nodewright plan' },
+  }),
   InvalidOptions: entry<{ readonly problems: readonly OptionProblem[] }>({
     exit: 'usage',
     about: 'Options of `nodewright run` are missing or cannot be read. All problems are listed at once.',
@@ -50,6 +57,14 @@ export const commandErrors = {
     what: ({ purpose, problem }) => `cannot read this ${purpose}: ${problem}`,
     remedy: () => 'give the path of a file that this process may read',
     example: { file: 'prices.json', purpose: 'catalogue', problem: 'there is no such file' },
+  }),
+  FileUnwritable: entry<{ readonly file: string; readonly purpose: string; readonly problem: string }>({
+    exit: 'failure',
+    about: 'A file that the command line names cannot be written.',
+    where: ({ file }) => file,
+    what: ({ purpose, problem }) => `cannot write this ${purpose}: ${problem}`,
+    remedy: () => 'give a path that this process may write, on a disk with room',
+    example: { file: '/backup/cluster.json', purpose: 'snapshot', problem: 'there is no such folder' },
   }),
   FileInvalid: entry<{ readonly file: string; readonly purpose: string; readonly problems: readonly string[] }>({
     exit: 'usage',

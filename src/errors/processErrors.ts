@@ -24,6 +24,14 @@ export const processErrors = {
     remedy: () => 'give a path that this process may write, or stdout or stderr',
     example: { path: '/var/log/nodewright.log', problem: 'permission denied' },
   }),
+  SystemCallFailed: entry<{ readonly syscall: string; readonly path: string; readonly problem: string }>({
+    exit: 'failure',
+    about: 'The operating system refused a call, and no other error says what it was for.',
+    where: ({ path }) => (path === '' ? 'the operating system' : path),
+    what: ({ problem, syscall }) => `${syscall} failed: ${problem}`,
+    remedy: () => 'check that this process may do that; LOG_LEVEL=debug shows where it happened',
+    example: { syscall: 'open', path: '/var/lib/nodewright', problem: 'permission denied' },
+  }),
   LedgerUnusable: entry<{ readonly directory: string; readonly problem: string }>({
     exit: 'failure',
     about: 'The directory that --ledger-dir names cannot be read or written.',

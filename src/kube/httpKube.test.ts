@@ -183,7 +183,7 @@ describe('HttpKube errors', () => {
     const { kube } = await serve(
       (request, response) => {
         const code = Number(request.path.slice(1));
-        response.writeHead(code, { 'content-type': 'text/html' }).end(`<h1>${code}</h1>`);
+        response.writeHead(code, { 'content-type': 'text/html' }).end(`<h1>\n  ${code}\n</h1>\n`);
       },
       { maxRetries: 0 },
     );
@@ -196,15 +196,15 @@ describe('HttpKube errors', () => {
       failures.map((error) => (error instanceof KubeError ? `${error.code} ${error.reason}: ${error.message}` : error)),
     ).toMatchInlineSnapshot(`
         [
-          "400 BadRequest: GET /400: HTTP 400: <h1>400</h1>",
-          "403 Forbidden: GET /403: HTTP 403: <h1>403</h1>",
-          "404 NotFound: GET /404: HTTP 404: <h1>404</h1>",
-          "410 Gone: GET /410: HTTP 410: <h1>410</h1>",
-          "418 Unknown: GET /418: HTTP 418: <h1>418</h1>",
-          "429 TooManyRequests: GET /429: HTTP 429: <h1>429</h1>",
-          "500 InternalError: GET /500: HTTP 500: <h1>500</h1>",
-          "502 Unknown: GET /502: HTTP 502: <h1>502</h1>",
-          "503 ServiceUnavailable: GET /503: HTTP 503: <h1>503</h1>",
+          "400 BadRequest: GET /400: HTTP 400: <h1> 400 </h1>",
+          "403 Forbidden: GET /403: HTTP 403: <h1> 403 </h1>",
+          "404 NotFound: GET /404: HTTP 404: <h1> 404 </h1>",
+          "410 Gone: GET /410: HTTP 410: <h1> 410 </h1>",
+          "418 Unknown: GET /418: HTTP 418: <h1> 418 </h1>",
+          "429 TooManyRequests: GET /429: HTTP 429: <h1> 429 </h1>",
+          "500 InternalError: GET /500: HTTP 500: <h1> 500 </h1>",
+          "502 Unknown: GET /502: HTTP 502: <h1> 502 </h1>",
+          "503 ServiceUnavailable: GET /503: HTTP 503: <h1> 503 </h1>",
         ]
       `);
   });

@@ -56,7 +56,7 @@ function parseStatus(text: string): KubeStatus | undefined {
 }
 
 function fallbackStatus(code: number, text: string, { method, path }: ErrorAnswer['request']): KubeStatus {
-  const quoted = text.trim().slice(0, QUOTED);
+  const quoted = text.trim().replace(/\s+/g, ' ').slice(0, QUOTED);
   return {
     status: 'Failure',
     code,

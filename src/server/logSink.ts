@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { NodewrightError } from '../errors/nodewrightError.ts';
-import { systemProblem } from '../errors/thrown.ts';
+import { writeProblem } from '../errors/thrown.ts';
 
 export interface LogSink {
   /** `line` has no newline at the end. */
@@ -35,7 +35,7 @@ function openOne(path: string): LogSink {
   try {
     descriptor = openSync(path, 'a');
   } catch (error) {
-    throw new NodewrightError('LogPathUnusable', { path, problem: systemProblem(error) }, { cause: error });
+    throw new NodewrightError('LogPathUnusable', { path, problem: writeProblem(error) }, { cause: error });
   }
   return { write: (line) => void writeSync(descriptor, `${line}\n`), close: () => closeSync(descriptor) };
 }

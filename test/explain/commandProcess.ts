@@ -35,6 +35,8 @@ interface ProcessOptions {
   /** Where the sources are. */
   readonly clone?: string;
   readonly env?: NodeJS.ProcessEnv;
+  /** A command of the shell that its output is piped through. */
+  readonly through?: string;
   /** Ctrl-C is pressed when it resolves. */
   readonly interrupted?: Promise<void>;
 }
@@ -43,14 +45,14 @@ interface ProcessOptions {
 export function nodewrightElsewhere(
   folder: string,
   args: readonly string[],
-  { stdin = '', clone = ROOT, env = ELSEWHERE, interrupted }: ProcessOptions = {},
+  { stdin = '', clone = ROOT, env = ELSEWHERE, through, interrupted }: ProcessOptions = {},
 ): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const loader = join(clone, 'node_modules/tsx/dist/esm/index.mjs');
-    const child = spawn(process.execPath, ['--import', loader, join(clone, 'src/cli/nodewright.ts'), ...args], {
-      cwd: folder,
-      env,
-    });
+    const command = [process.execPath, '--import', loader, join(clone, 'src/cli/nodewright.ts'), ...args];
+    const [program = '', ...words] =
+      through === undefined ? command : ['sh', '-c', `"$@" | ${through}`, 'sh', ...command];
+    const child = spawn(program, words, { cwd: folder, env });
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));

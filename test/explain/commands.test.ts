@@ -100,6 +100,31 @@ spec:
     expect((await nodewright('replay', file('more.yaml'))).code).toBe(2);
   });
 
+  it('save to a pipe that is read slowly, and name a file that cannot be written', async () => {
+    const saved = await nodewrightElsewhere(folder, ['snapshot', 'save', '--kubeconfig', 'kubeconfig'], {
+      through: '(sleep 1; cat)',
+    });
+    expect(saved.stderr).toBe('');
+    expect(JSON.parse(saved.stdout)).toMatchObject({ format: 'nodewright-snapshot' });
+    expect(await live('snapshot', 'save', file('none/cluster.json'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        `${file('none/cluster.json')}: cannot write this snapshot: there is no such folder; give a path that this process may write, on a disk with room [FileUnwritable]`,
+      ) as string,
+    });
+  });
+
+  it('refuse manifests with mistakes instead of replaying without them', async () => {
+    await writeFile(file('half.yaml'), `${await readFile(file('more.yaml'), 'utf8')}---\nkind: [Pod\n`);
+    expect(await nodewright('replay', file('cluster.json'), '--with', file('half.yaml'))).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /half\.yaml: this is not a usable manifest: line 1\d: .* \[FileInvalid\]\n$/,
+      ) as string,
+    });
+  });
+
   it('explain the same from the cluster and from the file, in every format, by the documented fields', async () => {
     const name = await stuckPod();
     const json = await live('explain', 'pod', name, '-n', 'default', '-o', 'json');

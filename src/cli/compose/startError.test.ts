@@ -9,6 +9,7 @@ const SERVER = 'https://cluster:443';
 it.each([
   [new KubeError({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' }), 'ClusterRefusesCredentials'],
   [new KubeError({ code: 0, reason: 'Unreachable', message: 'connect ECONNREFUSED' }), 'ClusterUnreachable'],
+  [new KubeError({ code: 404, reason: 'NotFound', message: 'GET /version: HTTP 404: <html>' }), 'ClusterUnreachable'],
   [Object.assign(new Error('first\nsecond'), { name: 'AggregateAuthenticationError' }), 'AzureRefusesCredentials'],
   [Object.assign(new Error('expired'), { statusCode: 401 }), 'AzureRefusesCredentials'],
 ])('turns %s into %s', (error, code) => {
@@ -31,6 +32,8 @@ it('knows what the Azure SDK throws for a directory that cannot be asked', async
 it('leaves other failures alone', () => {
   const error = new Error('other');
   expect(startError(error, SERVER)).toBe(error);
+  const refused = new KubeError({ kind: 'Status', code: 403, reason: 'Forbidden' });
+  expect(startError(refused, SERVER)).toBe(refused);
   const known = startError(new KubeError({ code: 401 }), SERVER);
   expect(startError(known, SERVER)).toBe(known);
 });

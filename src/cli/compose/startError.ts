@@ -25,6 +25,10 @@ export function startError(thrown: unknown, server: string): Error {
     const problem = cause.message.replace(`${server}: `, '');
     return new NodewrightError('ClusterUnreachable', { server, problem }, { cause });
   }
+  if (cause instanceof KubeError && cause.status.kind !== 'Status') {
+    const problem = `HTTP ${cause.code} came from something else than an API server of Kubernetes`;
+    return new NodewrightError('ClusterUnreachable', { server, problem }, { cause });
+  }
   const isRefused = 'statusCode' in cause && cause.statusCode === 401;
   if (!isRefused && !CREDENTIAL_ERRORS.has(cause.name)) return cause;
   // The chain of credentials lists every attempt over many lines; the log has them all under `cause`.

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readAzureEnvironment } from './azureEnvironment.ts';
+import { claimStateDirectory } from './stateDirectory.ts';
 
 let folder: string;
 
@@ -22,4 +23,16 @@ it('has none any more where that process was killed', async () => {
   const { pid } = spawnSync(process.execPath, ['--version']);
   await writeFile(join(folder, 'pid'), `${pid}\n`);
   await expect(readAzureEnvironment(join(folder, 'azure.env'), folder)).rejects.toMatchObject({ code: 'NoLocalWorld' });
+});
+
+it.each([
+  ['azure.env', 'this is a file'],
+  ['a'.repeat(300), 'the name is too long'],
+])('says of a directory that cannot be made why, and what to do: %s', async (name, problem) => {
+  const path = join(folder, name);
+  await expect(claimStateDirectory(path)).rejects.toMatchObject({
+    code: 'StateDirectoryUnusable',
+    message: `${path}: ${problem}`,
+    remedy: 'give a directory that this process may write as --state-dir',
+  });
 });

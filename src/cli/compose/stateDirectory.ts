@@ -2,7 +2,7 @@
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
-import { systemCode } from '../../errors/thrown.ts';
+import { systemCode, systemProblem } from '../../errors/thrown.ts';
 
 const OWNER_ONLY = 0o700;
 
@@ -71,13 +71,17 @@ export async function isKilledWorld(path: string): Promise<boolean> {
 /** 0 where there is none. */
 const lockOwner = async (lock: string): Promise<number> => Number(await readFile(lock, 'utf8').catch(() => '0'));
 
+function unusable(path: string, problem: string, cause: unknown): NodewrightError {
+  const advice = 'give a directory that this process may write as --state-dir';
+  return new NodewrightError('StateDirectoryUnusable', { path, problem, advice }, { cause });
+}
+
 async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: OWNER_ONLY });
   } catch (error) {
-    if (!['EEXIST', 'ENOTDIR'].includes(systemCode(error) ?? '')) throw error;
-    const data = { path, problem: 'this is a file', advice: 'give a directory as --state-dir' };
-    throw new NodewrightError('StateDirectoryUnusable', data, { cause: error });
+    const isFile = ['EEXIST', 'ENOTDIR'].includes(systemCode(error) ?? '');
+    throw unusable(path, isFile ? 'this is a file' : systemProblem(error), error);
   }
 }
 
@@ -89,7 +93,7 @@ async function writeLock(lock: string, path: string): Promise<void> {
       await file.close();
       return;
     } catch (error) {
-      if (systemCode(error) !== 'EEXIST') throw error;
+      if (systemCode(error) !== 'EEXIST') throw unusable(path, systemProblem(error), error);
     }
     const owner = await lockOwner(lock);
     if (owner > 0 && owner !== process.pid && isAlive(owner)) {
