@@ -90,6 +90,8 @@ interface LaunchFailureRecord {
   readonly kind: 'launch-failure';
   readonly nodeClaim: string;
   readonly nodePool?: string;
+  /** The offering that the plan wanted first. */
+  readonly planned?: Omit<Alternative, 'pricePerHour'>;
   /** A stable name: `InsufficientCapacity`, `NodeClassNotReady`, `LaunchFailed`, … */
   readonly reason: string;
   /** The cloud's message. */

@@ -1,6 +1,6 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CONTROLLERS = join(ROOT, 'src/controllers');
@@ -25,4 +25,30 @@ it('each loop has a folder with its controller and the test of it', () => {
     })
     .filter((path) => !existsSync(join(ROOT, path)));
   expect(missing).toEqual([]);
+});
+
+describe('docs/design.md', () => {
+  const map = readFileSync(join(ROOT, 'docs/design.md'), 'utf8');
+  const folders = (path: string): string[] =>
+    readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+
+  it('has the rooms that there are, and no others', () => {
+    const rooms = [...map.matchAll(/^\| `([a-z]+)\/` /gm)].map(([, room]) => room);
+    expect(rooms.sort()).toEqual(folders(join(ROOT, 'src')).sort());
+  });
+
+  it('names only files and folders that exist', () => {
+    const there = ['src', 'test', 'docs', 'charts', 'bench'].flatMap((folder) => [
+      folder,
+      ...readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
+    ]);
+    const named = [...map.matchAll(/`([\w./-]+(?:\.(?:ts|md|json)|\/))`/g)].map(([, name = '']) =>
+      name.replace(/\/$/, ''),
+    );
+    expect(named.length).toBeGreaterThan(100);
+    const missing = named.filter(
+      (name) => !existsSync(join(ROOT, name)) && !there.some((path) => path === name || path.endsWith(`/${name}`)),
+    );
+    expect(missing).toEqual([]);
+  });
 });

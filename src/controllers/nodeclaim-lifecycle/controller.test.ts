@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { interceptedKube } from '../../../test/fixtures/engine/interceptedKube.ts';
 import { type Workbench, CLASS_REF, conditionOf, START } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
-import { Finalizers, Labels } from '../../api/labels.ts';
+import { Annotations, Finalizers, Labels } from '../../api/labels.ts';
 import { InsufficientCapacityError, LaunchError, NodeClassNotReadyError } from '../../cloud/errors.ts';
 
 let bench: Workbench;
@@ -50,9 +50,17 @@ describe('launch', () => {
   it('deletes the claim when there is no capacity', async () => {
     await start();
     bench.cloud.launchFailures.push(new InsufficientCapacityError('sold out everywhere'));
-    await bench.createClaim('a');
+    const annotations = { [Annotations.plannedOfferings]: 'm2/z1/spot,m2/z2/spot' };
+    await bench.createClaim('a', {}, { annotations });
     await bench.advance(1_000);
     expect(await bench.claims()).toEqual([]);
+    expect(bench.records()).toMatchObject([
+      {
+        kind: 'launch-failure',
+        reason: 'InsufficientCapacity',
+        planned: { instanceType: 'm2', zone: 'z1', capacityType: 'spot' },
+      },
+    ]);
     expect((await bench.events('InsufficientCapacityError')).map(({ message, type }) => [type, message])).toEqual([
       ['Warning', expect.stringContaining('sold out everywhere')],
     ]);

@@ -3,6 +3,7 @@ import { NodeClaimConditions, Reasons } from '../../api/conditionTypes.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Labels } from '../../api/labels.ts';
 import type { Instance } from '../../cloud/cloudProvider.ts';
+import { firstPlanned } from '../../cloud/plannedOfferings.ts';
 import { InsufficientCapacityError, LaunchError, NodeClassNotReadyError } from '../../cloud/errors.ts';
 import type { InstanceRecord } from '../../ledger/record.ts';
 import { missingNodeClassMessage, usableNodeClass } from '../world/nodeClassOfPool.ts';
@@ -81,12 +82,15 @@ function reasonOf(error: unknown): string {
   return error instanceof LaunchError ? error.reason : Reasons.launchFailed;
 }
 
-function note({ metadata }: NodeClaim, { world }: StepContext, reason: string, message: string): void {
+function note(claim: NodeClaim, { world }: StepContext, reason: string, message: string): void {
+  const { metadata } = claim;
   const nodePool = metadata.labels?.[Labels.nodePool];
+  const planned = firstPlanned(claim);
   world.ledger.append({
     kind: 'launch-failure',
     nodeClaim: metadata.name,
     ...(nodePool !== undefined && { nodePool }),
+    ...(planned && { planned }),
     reason,
     message: message.slice(0, MESSAGE_LIMIT),
   });

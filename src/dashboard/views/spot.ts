@@ -54,7 +54,7 @@ export function spotScreen({ time, rows, picture }: Frame, ledger: Ledger): Spot
     leaving,
     failures: ledger
       .entries()
-      .filter((entry) => entry.kind === 'launch-failure' && /spot|low.?priority/i.test(entry.message))
+      .filter((entry) => entry.kind === 'launch-failure' && entry.planned?.capacityType === 'spot')
       .slice(-SHOWN_FAILURES)
       .reverse()
       .map(rowOf),
