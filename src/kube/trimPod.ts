@@ -76,7 +76,8 @@ const STATUS: readonly string[] = [
   'resourceClaimStatuses',
 ];
 
-const CONTAINER_STATUS: readonly string[] = ['name', 'resources', 'allocatedResources'];
+const RESTARTED_STATUS: readonly string[] = ['name', 'restartCount'];
+const RESIZED_STATUS: readonly string[] = [...RESTARTED_STATUS, 'resources', 'allocatedResources'];
 
 const CONDITION: readonly string[] = [
   'type',
@@ -159,9 +160,9 @@ export class PodTrim {
 
   private status(raw: PodStatus, spec: PodSpec | undefined, model: PodStatus | undefined): PodStatus {
     const kept = pick(raw, STATUS);
-    const containers = resizedStatuses(raw.containerStatuses, spec?.containers);
+    const containers = toldStatuses(raw.containerStatuses, spec?.containers);
     if (containers !== undefined) kept.containerStatuses = containers;
-    const initContainers = resizedStatuses(raw.initContainerStatuses, spec?.initContainers);
+    const initContainers = toldStatuses(raw.initContainerStatuses, spec?.initContainers);
     if (initContainers !== undefined) kept.initContainerStatuses = initContainers;
     if (raw.conditions !== undefined) kept.conditions = raw.conditions.map(trimCondition);
     if (model !== undefined) borrow(kept, model);
@@ -196,22 +197,29 @@ function pick<V extends object>(raw: V, fields: readonly string[]): V {
 const trimContainer = (raw: Container): Container => pick(raw, CONTAINER);
 
 /**
- * Statuses of containers whose actual resources differ from the spec because of a pending or infeasible resize. The
- * others only repeat the spec.
+ * Statuses of containers that have restarted, or whose actual resources differ from the spec because of a pending or
+ * infeasible resize. The others only repeat the spec.
  */
-function resizedStatuses(
+function toldStatuses(
   statuses: readonly ContainerStatus[] | undefined,
   containers: readonly Container[] | undefined,
 ): ContainerStatus[] | undefined {
-  const resized = (statuses ?? []).filter(({ name, resources, allocatedResources }) => {
-    if (resources === undefined) return false;
-    const asked = containers?.find((container) => container.name === name)?.resources?.requests;
-    return (
-      !deepEqual(resources.requests, asked) ||
-      !(allocatedResources === undefined || deepEqual(allocatedResources, asked))
-    );
+  const told = (statuses ?? []).flatMap((status) => {
+    const kept = isResized(status, containers) ? RESIZED_STATUS : RESTARTED_STATUS;
+    return kept === RESIZED_STATUS || status.restartCount > 0 ? [pick(status, kept)] : [];
   });
-  return resized.length === 0 ? undefined : resized.map((status) => pick(status, CONTAINER_STATUS));
+  return told.length === 0 ? undefined : told;
+}
+
+function isResized(
+  { name, resources, allocatedResources }: ContainerStatus,
+  containers: readonly Container[] | undefined,
+): boolean {
+  if (resources === undefined) return false;
+  const asked = containers?.find((container) => container.name === name)?.resources?.requests;
+  return (
+    !deepEqual(resources.requests, asked) || !(allocatedResources === undefined || deepEqual(allocatedResources, asked))
+  );
 }
 
 const trimCondition = (raw: PodCondition): PodCondition => pick(raw, CONDITION);

@@ -7,23 +7,29 @@ import { describe, expect, it } from 'vitest';
 import { Kinds, type Node, type Pod, type PodDisruptionBudget } from '../../src/api/kinds.ts';
 import { Annotations, Labels, Taints } from '../../src/api/labels.ts';
 import { PodBudgets } from '../../src/cluster/disruptionBudgets.ts';
+import { onlySkew, spreadKey, toldAtOnce } from '../../src/cluster/spreadOrder.ts';
 import { firstTier, forcedFrom, isDrainable, isWaitingEviction, mustForce } from '../../src/cluster/drain.ts';
 import { nodeView } from '../../src/cluster/nodeView.ts';
-import { podRequirements, strictPodRequirements } from '../../src/constraints/podRequirements.ts';
+import { podRequirements, requirementTerms, strictPodRequirements } from '../../src/constraints/podRequirements.ts';
 import { topologyTerms } from '../../src/constraints/topology.ts';
+import { isVirtual } from '../../src/controllers/capacity-buffer/virtualPods.ts';
 import { podObjection } from '../../src/controllers/planning/podValidation.ts';
 import { resolvePodVolumes } from '../../src/controllers/planning/podVolumes.ts';
+import { loadOf } from '../../src/disruption/podValues.ts';
 import { Store } from '../../src/kube/store.ts';
 import { trimFor } from '../../src/kube/trim.ts';
+import { inDeletionOrder } from '../../src/pods/deletionOrder.ts';
 import { disruptionShield, isDoNotDisrupt } from '../../src/pods/doNotDisrupt.ts';
 import { evictionCost } from '../../src/pods/evictionCost.ts';
 import { hostPortsOf } from '../../src/pods/hostPorts.ts';
 import { hintedNode, HINT_ENTRIES, preemptedNode } from '../../src/api/placementHint.ts';
 import { podKey } from '../../src/pods/podKey.ts';
-import { podKind } from '../../src/pods/podKind.ts';
+import { matchesNodeAffinity } from '../../src/pods/nodeSelector.ts';
+import { controllerOf, podKind } from '../../src/pods/podKind.ts';
 import * as predicates from '../../src/pods/podPredicates.ts';
 import { podLimits, podRequests } from '../../src/pods/podRequests.ts';
-import { readLoad, readRules } from '../../src/solver/model/podShape.ts';
+import { workloadOf } from '../../src/rehearsal/costReportOf.ts';
+import { podGroup, readLoad, readRules, rulesKey } from '../../src/solver/model/podShape.ts';
 
 const NOW = Date.UTC(2026, 0, 2);
 const snapshot = { nodes: [], pools: [], daemons: [] } as unknown as Parameters<typeof readRules>[1];
@@ -35,6 +41,13 @@ const budget: PodDisruptionBudget = {
   spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'a' } } },
 };
 
+/** A pod that is like this one, but has restarted once. */
+const restarted = (pod: Pod): Pod => ({
+  ...pod,
+  metadata: { ...pod.metadata, name: 'restarted' },
+  status: { ...pod.status, containerStatuses: [{ restartCount: 1 }] } as Pod['status'] & object,
+});
+
 const POD_READERS: Readonly<Record<string, (pod: Pod) => unknown>> = {
   podKey,
   podRequests,
@@ -44,8 +57,20 @@ const POD_READERS: Readonly<Record<string, (pod: Pod) => unknown>> = {
   strictPodRequirements,
   podRequirements,
   topologyTerms: (pod) => topologyTerms(pod, new Map([['apps', { team: 'x' }]]), []),
+  requirementTerms,
   hostPortsOf,
   podKind,
+  controllerOf,
+  workloadOf,
+  podGroup,
+  loadOf,
+  rulesKey: (pod) => rulesKey(pod, snapshot),
+  matchesNodeAffinity: (pod) => matchesNodeAffinity(pod, { metadata: { name: 'n', labels: { zone: 'a' } } }),
+  inDeletionOrder: (pod) => inDeletionOrder([pod, restarted(pod)], [pod], NOW).map(({ metadata }) => metadata.name),
+  spreadKey,
+  toldAtOnce,
+  onlySkew,
+  isVirtual,
   hintedNode,
   preemptedNode,
   ...predicates,
@@ -58,6 +83,7 @@ const POD_READERS: Readonly<Record<string, (pod: Pod) => unknown>> = {
   mustForce: (pod) => mustForce(pod, NOW, NOW),
   drainTier: (pod) => firstTier([pod, { ...pod, spec: { containers: [] } }]).length,
   isFullyBlocked: (pod) => new PodBudgets([budget]).isFullyBlocked(pod),
+  refusing: (pod) => new PodBudgets([budget]).refusing(pod),
   resolvePodVolumes: (pod) => resolvePodVolumes(pod, stores),
   podObjection,
   nodeRequested: (pod) => {
