@@ -21,7 +21,7 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
   const avoidsReserved = packed.avoidsReserved || missed.length > 0;
   const wider: Search[] =
     isKeptZonal && (most > 0 || isShort)
-      ? [true, false].map((keepsZones) => ({ ...packed, avoidsReserved, staysZonal: false, keepsZones }))
+      ? (['counted', 'none'] as const).map((keepsZones) => ({ ...packed, avoidsReserved, staysZonal: false, keepsZones }))
       : [];
   if (most === 0) return wider;
   const pools = (podClass: PodClass): number =>
@@ -111,8 +111,10 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
     for (const rank of [AS_THEY_ARE, mostRules]) searches.push({ ...base, rank, growth: 'own', settlesDoubts: true });
   }
   if (isKeptZonal) {
-    const beyond = { ...base, staysZonal: false, keepsZones: true };
-    for (const rank of [AS_THEY_ARE, boundFirst, largest]) searches.push({ ...beyond, rank, growth: 'own' });
+    const beyond: Search = { ...base, staysZonal: false, keepsZones: 'counted', growth: 'own' };
+    for (const rank of [AS_THEY_ARE, boundFirst, largest]) searches.push({ ...beyond, rank });
+    // Nodes without a zone are left to pods with no spread over zones at all.
+    searches.push({ ...beyond, rank: AS_THEY_ARE, keepsZones: 'spread' });
   }
   return [...wider, ...distinct(searches, compiled.classes)].slice(0, most);
 }

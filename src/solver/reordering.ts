@@ -67,7 +67,7 @@ export class Reordering {
       if (this.below(3) === 0) growthOf = this.growthElsewhere(growthOf, order, waiting);
       if (scope.isKeptZonal && this.below(3) === 0) {
         staysZonal = !staysZonal;
-        keepsZones = !staysZonal && this.below(3) > 0;
+        keepsZones = !staysZonal && this.below(3) > 0 ? 'counted' : 'none';
       }
       if (scope.hasLeeway && this.below(2) === 0) isLenient = !isLenient;
       if (scope.hasFollowers && this.below(3) === 0) leads = !leads;

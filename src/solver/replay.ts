@@ -29,7 +29,7 @@ const MAX_EAGER = 400;
 const AS_THE_SCHEDULER = {
   avoidsReserved: false,
   isLenient: true,
-  keepsZones: false,
+  keepsZones: 'none',
   comparesOpened: false,
   ties: 'best',
   settlesDoubts: false,

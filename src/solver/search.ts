@@ -17,8 +17,8 @@ export const AS_THEY_ARE: Rank = () => 0;
 export function keyOf(search: Search, order: readonly number[]): string {
   const { growth, growthOf, ties, staysZonal, isLenient, avoidsReserved, keepsZones, settlesDoubts, leads } = search;
   const { interleaves, comparesOpened } = search;
-  const flags = [staysZonal, isLenient, avoidsReserved, keepsZones, settlesDoubts, leads, interleaves, comparesOpened];
-  return `${growth}/${[...growthOf].join()}/${ties}/${flags.map(Number).join('')}/${order.join()}`;
+  const flags = [staysZonal, isLenient, avoidsReserved, settlesDoubts, leads, interleaves, comparesOpened];
+  return `${growth}/${[...growthOf].join()}/${ties}/${keepsZones}/${flags.map(Number).join('')}/${order.join()}`;
 }
 
 /** When pods are taken one by one, equal ranks go by name, so they give a different order. */

@@ -7,7 +7,7 @@ import type { ExistingNode, Problem, Solution } from '../../src/solver/problem.t
 import { parseResources } from '../../src/units/resources.ts';
 import { complaints } from '../fixtures/solver/checker.ts';
 import { throughCluster } from '../fixtures/solver/launchedPlan.ts';
-import { testPod, testPool, testType, ZONES } from '../fixtures/solver/testObjects.ts';
+import { testPod, testPool, testType, withRegional, ZONES } from '../fixtures/solver/testObjects.ts';
 
 const RACK = 'example.com/rack';
 const spread = (topologyKey: string, app: string, more: object = {}): object => ({
@@ -194,5 +194,40 @@ describe('pods that spread over hostnames', () => {
     expect(unplaced).toEqual([]);
     // Two c4; first-fit buys two b4 and two a2.
     expect(pricePerHour).toBeCloseTo(0.4 * (0.25 + 0.25), 9);
+  });
+});
+
+describe('nodes without a zone', () => {
+  it('are left to pods that do not spread over zones where that costs less', () => {
+    // Dear in the second zone: where the antisocial take the three zones, all others can have the cheap nodes without one.
+    const small = withRegional(testType('a2', 2, 8, 0.07));
+    const dearer = (offering: (typeof small.offerings)[number]): typeof offering =>
+      offering.zone === 'z2' ? { ...offering, price: offering.price * 3 } : offering;
+    const instanceTypes = [{ ...small, offerings: small.offerings.map(dearer) }];
+    const nodes: ExistingNode[] = [
+      {
+        name: 'roomy',
+        labels: { [Labels.hostname]: 'roomy', [Labels.zone]: 'z3' },
+        taints: [],
+        free: parseResources({ cpu: 4, memory: '16Gi', pods: 6 }),
+        pods: [],
+        initialized: true,
+      },
+    ];
+    // Never in one zone with another of the app; their spread counts only other pods.
+    const antisocial = {
+      topologySpreadConstraints: [spread(Labels.zone, 'a')],
+      affinity: beside('podAntiAffinity', Labels.zone, 'c'),
+    };
+    const pod = (name: string, cpu: string, more: object): Pod =>
+      testPod(name, cpu, cpu === '500m' ? '2Gi' : '6Gi', more, { labels: { app: 'c' } });
+    const pods = [0, 1, 2].flatMap((at) => [
+      pod(`antisocial-${at}`, '500m', { ...antisocial, priority: 10 }),
+      pod(`other-${at}`, '1500m', { priority: 0 }),
+    ]);
+    const pools = [{ pool: testPool('one'), instanceTypes, used: {} }];
+    const { plannedNodes, unplaced } = planOf({ pods, pools, nodes, daemons: [] });
+    expect(unplaced).toEqual([]);
+    expect(plannedNodes.map(({ alternatives: [first] }) => first?.zone).sort()).toEqual(['0', '0', '0', 'z1', 'z2']);
   });
 });

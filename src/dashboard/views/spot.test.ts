@@ -5,7 +5,7 @@ import { spotScreen } from './spot.ts';
 
 it('shows failed launches of spot instances by what was planned, whatever words the cloud chose', async () => {
   const source = paperShop();
-  const fail = (nodeClaim: string, capacityType: string, message: string): void =>
+  const fail = (nodeClaim: string, capacityType: string, message: string): void => {
     source.ledger.append({
       kind: 'launch-failure',
       nodeClaim,
@@ -13,6 +13,7 @@ it('shows failed launches of spot instances by what was planned, whatever words 
       reason: 'InsufficientCapacity',
       message,
     });
+  };
   fail('default-a', 'spot', 'Allocation failed.');
   fail('default-b', 'on-demand', 'Allocation failed; try a Spot VM.');
   const frame = await new DashboardFeed(source).frame();

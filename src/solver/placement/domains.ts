@@ -29,6 +29,9 @@ export interface StateCost {
  */
 export type TieBreak = 'best' | 'last' | 'first';
 
+/** Which pods are kept off nodes without a zone: those that a spread over zones counts, or all that have one. */
+export type ZoneKeeping = 'none' | 'counted' | 'spread';
+
 export interface DomainMode {
   /** Uses reserved-only capacity only for pods with no alternative. */
   readonly avoidsReserved: boolean;
@@ -37,8 +40,7 @@ export interface DomainMode {
    * their own kind may also join other pods that they select. Such a plan is valid only for some orders of the pods.
    */
   readonly isLenient: boolean;
-  /** Pods that spread over zones are not placed on nodes without a zone. */
-  readonly keepsZones: boolean;
+  readonly keepsZones: ZoneKeeping;
   /**
    * Spread ignores domains that only pods of other rules could open, until they do. Such a plan is valid as long as
    * nothing else opens them.
@@ -56,7 +58,7 @@ export class Domains {
   private readonly counters: Counters;
   private readonly model: Model;
   private readonly isLenient: boolean;
-  private readonly keepsZones: boolean;
+  private readonly keepsZones: ZoneKeeping;
   readonly ties: TieBreak;
   private readonly settlesDoubts: boolean;
   private readonly compared: ComparedDomains | undefined;
@@ -188,7 +190,7 @@ export class Domains {
     const { all, arePriced } = this.options.of(state, key);
     for (let each = 0; each < all.length; each++) {
       const { domain, state: pinned, isRegional } = itemAt(all, each);
-      if (pinned < 0 || (isRegional && this.keepsZones && this.isSpreadOver(variant, key))) continue;
+      if (pinned < 0 || (isRegional && this.keepsZone(variant, key))) continue;
       const own = this.score(variant, key, domain);
       if (own === Number.POSITIVE_INFINITY) continue;
       const total = this.ties === 'first' ? 0 : score + own;
@@ -216,6 +218,15 @@ export class Domains {
       this.openKeys.set(variant, keys);
     }
     return keys;
+  }
+
+  private keepsZone(variant: Variant, key: string): boolean {
+    if (this.keepsZones === 'none') return false;
+    return this.keepsZones === 'spread' ? this.hasSpread(variant, key) : this.isSpreadOver(variant, key);
+  }
+
+  private hasSpread({ domain }: Variant, key: string): boolean {
+    return domain.some(({ counter, kind }) => kind === 'spread' && this.keyOf(counter) === key);
   }
 
   /** A spread that does not count the pod itself only keeps it away from others. */
