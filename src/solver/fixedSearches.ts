@@ -21,7 +21,12 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
   const avoidsReserved = packed.avoidsReserved || missed.length > 0;
   const wider: Search[] =
     isKeptZonal && (most > 0 || isShort)
-      ? (['counted', 'none'] as const).map((keepsZones) => ({ ...packed, avoidsReserved, staysZonal: false, keepsZones }))
+      ? (['counted', 'none'] as const).map((keepsZones) => ({
+          ...packed,
+          avoidsReserved,
+          staysZonal: false,
+          keepsZones,
+        }))
       : [];
   if (most === 0) return wider;
   const pools = (podClass: PodClass): number =>
