@@ -1,6 +1,7 @@
 import { Kinds, type Node, type Pod } from '../../api/kinds.ts';
 import type { EvictionRefusal, ForcedDeletion, Notice } from '../../ledger/notice.ts';
 import type { DisruptionShield } from '../../pods/doNotDisrupt.ts';
+import { podKey } from '../../pods/podKey.ts';
 import type { Notices } from '../world/notices.ts';
 
 export function evicted(events: Notices, pod: Pod, cause: string): void {
@@ -21,7 +22,7 @@ export function failedDraining(
   events.publish({
     object: node ?? { metadata: { name } },
     kind: Kinds.Node,
-    notice: { kind: 'eviction-refused', pod: `${pod.metadata.namespace ?? ''}/${pod.metadata.name}`, ...refusal },
+    notice: { kind: 'eviction-refused', pod: podKey(pod), ...refusal },
     // Separate from the event with the count of waiting pods, which has the same reason and would suppress this one.
     dedupeValues: [name, 'eviction'],
   });

@@ -5,6 +5,7 @@ import type { Taint } from '../../api/kinds/nodeTemplate.ts';
 import { Labels, nodeClassLabelKey, PlacementScopes, WELL_KNOWN_LABELS } from '../../api/labels.ts';
 import type { InstanceType, Offering } from '../../cloud/instanceType.ts';
 import { hostPortsOf, type HostPort } from '../../pods/hostPorts.ts';
+import { podKey } from '../../pods/podKey.ts';
 import { podRequests } from '../../pods/podRequests.ts';
 import { requirementTerms } from '../../constraints/podRequirements.ts';
 import { Requirement } from '../../constraints/requirement.ts';
@@ -282,7 +283,7 @@ function runsOn(daemon: Pod, pool: Requirements, type: InstanceType, knownKeys: 
 function sharedSums(perType: readonly (readonly Pod[])[]): Resources[] {
   const sums = new Map<string, Resources>();
   return perType.map((pods) => {
-    const key = pods.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`).join('\n');
+    const key = pods.map(podKey).join('\n');
     const known =
       sums.get(key) ?? pods.reduce<Resources>((sum, pod) => addResources(sum, podRequests(pod)), noResources);
     sums.set(key, known);
