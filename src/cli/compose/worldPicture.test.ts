@@ -28,6 +28,7 @@ describe('summaryOf', () => {
   it.each([
     [{}, '$0.384/h'],
     [{ saved: 0.25, held: 0.0001 }, '$0.384/h ($0.250/h saved)'],
+    [{ held: 0.1 }, '$0.384/h ($0.100/h could be saved)'],
     [{ saved: 0.25, held: 0.1 }, '$0.384/h ($0.250/h saved, $0.100/h more could be)'],
   ])('says what was saved and what could be: %j', (savings, end) => {
     expect(summaryOf({ ...facts, ...savings })).toBe(`2 nodes, 7 pods running, 3 waiting, ${end}`);

@@ -55,7 +55,7 @@ export function summaryOf({ nodes, running, waiting, saved = 0, held = 0 }: Worl
 function savedText(saved: number, held: number): string {
   const parts = [
     ...(saved >= 0.001 ? [`$${saved.toFixed(3)}/h saved`] : []),
-    ...(held >= 0.001 ? [`$${held.toFixed(3)}/h more could be`] : []),
+    ...(held >= 0.001 ? [`$${held.toFixed(3)}/h ${saved >= 0.001 ? 'more could be' : 'could be saved'}`] : []),
   ];
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
