@@ -73,6 +73,7 @@ describe('nodewright', () => {
   });
 
   it.each([
+    [['help', 'crd'], "nodewright: unknown command 'crd'; see `nodewright --help` [InvalidUsage]\n"],
     [['crd'], "nodewright: unknown command 'crd' (Did you mean crds?); see `nodewright --help` [InvalidUsage]\n"],
     [
       ['catalog', 'export', '--nope'],

@@ -142,6 +142,8 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   const program = await buildProgram(verb);
   try {
     if (args.length === 0) program.outputHelp();
+    else if (args[0] === 'help' && verb === undefined && ![undefined, 'help'].includes(args[1]))
+      program.error(`error: unknown command '${args[1]}'`);
     else await program.parseAsync(verb?.goFlags === true ? args.map(doubleDash) : [...args], { from: 'user' });
     // A verb that runs another program ends as that one did.
     return typeof process.exitCode === 'number' ? process.exitCode : ExitCode.ok;
