@@ -28,9 +28,12 @@ async function filesAt(path: string): Promise<readonly string[]> {
     throw unreadable(path, cause);
   });
   if (!found.isDirectory()) return [path];
-  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch((cause: unknown) => {
+    throw unreadable(path, cause);
+  });
+  // Kubernetes mounts the files of a ConfigMap as links.
   const files = entries
-    .filter((entry) => entry.isFile() && MANIFEST.test(entry.name))
+    .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && MANIFEST.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((file) => !/(^|\/)(\.|node_modules\/)/.test(file.slice(path.length)));
   if (files.length === 0) throw new NodewrightError('NoManifests', { folder: path });
@@ -39,7 +42,9 @@ async function filesAt(path: string): Promise<readonly string[]> {
 }
 
 async function readText(file: string): Promise<string> {
-  const { size } = await stat(file);
+  const { size } = await stat(file).catch((cause: unknown) => {
+    throw unreadable(file, cause);
+  });
   if (size > MAX_BYTES) {
     throw new NodewrightError('InputTooLarge', { path: file, limit: `${MAX_BYTES / 2 ** 20} MiB` });
   }
