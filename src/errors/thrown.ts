@@ -59,6 +59,7 @@ const SYSTEM_PROBLEMS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   ENAMETOOLONG: 'the name is too long',
+  EEXIST: 'something else has this name',
   EISDIR: 'this is a directory',
   ENOTDIR: 'a part of the path is not a directory',
   ENOSPC: 'no space is left on the device',

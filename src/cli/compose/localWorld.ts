@@ -18,7 +18,6 @@ import { ControlServer } from '../../local/faults/controlServer.ts';
 import { faultyKube } from '../../local/faults/apiFaults.ts';
 import { applyProfile } from '../../local/faults/profiles.ts';
 import { skewedClock } from '../../local/faults/skewedClock.ts';
-import { UnusableStateError } from '../../local/journal.ts';
 import { troubleWorld } from '../../local/scenarios/scenarios.ts';
 import type { Endpoint } from '../../local/apiserver/localApiServer.ts';
 import type { ManagedCluster } from '../../local/arm/containerservice/managedCluster.ts';
@@ -45,7 +44,7 @@ import { furnish, furnishCluster, furnishFirstCluster } from './furnish.ts';
 import { greetingOf, hintsOf, titleOf } from './greeting.ts';
 import { narrate } from './narrator.ts';
 import { surviveFailures } from './surviveFailures.ts';
-import { WorldMemory } from './worldMemory.ts';
+import { orStartAnew, WorldMemory } from './worldMemory.ts';
 import { WorldObserver } from './worldObserver.ts';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { systemCode } from '../../errors/thrown.ts';
@@ -332,15 +331,6 @@ async function noteTime(stop: AbortSignal, memory: WorldMemory, clock: Clock, sp
   while (!stop.aborted) {
     memory.reach(clock.now() + 2 * interval);
     await clock.sleep(interval, stop).catch(() => undefined);
-  }
-}
-
-function orStartAnew<T>(open: () => T): T {
-  try {
-    return open();
-  } catch (error) {
-    if (!(error instanceof UnusableStateError)) throw error;
-    throw new NodewrightError('WorldUnusable', { problem: error.message }, { cause: error });
   }
 }
 

@@ -1,6 +1,8 @@
 /** What `up` remembers of a world to go on with it: its state files, when it began, and how far its clock had come. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { NodewrightError } from '../../errors/nodewrightError.ts';
+import { messageOf, systemProblem, toError } from '../../errors/thrown.ts';
 import { UnusableStateError } from '../../local/journal.ts';
 import type { WorldState } from '../../local/localWorld.ts';
 
@@ -86,13 +88,26 @@ export class WorldMemory {
   }
 }
 
+/** Opens what an earlier process left; a failure says how to begin another world. */
+export function orStartAnew<T>(open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    const { path } = toError(error) as NodeJS.ErrnoException;
+    if (!(error instanceof UnusableStateError) && path === undefined) throw error;
+    const problem = path === undefined ? messageOf(error) : `${path}: ${systemProblem(error)}`;
+    throw new NodewrightError('WorldUnusable', { problem }, { cause: error });
+  }
+}
+
 function read(path: string): Memory {
   let found: Partial<Memory>;
   try {
-    found = JSON.parse(readFileSync(path, 'utf8')) as Partial<Memory>;
+    found = (JSON.parse(readFileSync(path, 'utf8')) ?? {}) as Partial<Memory>;
   } catch (error) {
-    if (error instanceof SyntaxError) throw new UnusableStateError(`${path} is damaged`);
-    throw error;
+    throw new UnusableStateError(
+      error instanceof SyntaxError ? `${path} is damaged` : `${path}: ${systemProblem(error)}`,
+    );
   }
   const { nodewrightWorld: version, subscriptionId, begunAt, time, isFurnished } = found;
   if (version !== VERSION) {
