@@ -15,10 +15,8 @@ export function dashboardCommand(): Command {
     )
     .addOption(new Option('--state-dir <path>', 'the state directory of the world').default('.nodewright'))
     .action(async ({ stateDir }: DashboardFlags) => {
-      try {
-        console.log((await readFile(join(stateDir, 'dashboard.url'), 'utf8')).trim());
-      } catch (error) {
-        throw new NodewrightError('NoLocalWorld', { stateDirectory: stateDir }, { cause: error });
-      }
+      const address = await readFile(join(stateDir, 'dashboard.url'), 'utf8').catch(() => '');
+      if (address.trim() === '') throw new NodewrightError('NoLocalWorld', { stateDirectory: stateDir });
+      console.log(address.trim());
     });
 }

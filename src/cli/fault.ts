@@ -54,7 +54,8 @@ function check(order: string): void {
 
 async function findWorld(stateDirectory: string): Promise<ControlAddress> {
   try {
-    return JSON.parse(await readFile(join(stateDirectory, 'control'), 'utf8')) as ControlAddress;
+    const { url, token } = JSON.parse(await readFile(join(stateDirectory, 'control'), 'utf8')) as ControlAddress;
+    return { url, token };
   } catch (error) {
     throw new NodewrightError('NoLocalWorld', { stateDirectory }, { cause: error });
   }

@@ -140,6 +140,23 @@ describe('nodewright', () => {
   });
 });
 
+describe('commands of a local world', () => {
+  it.each([
+    ['control', 'null', ['fault', '--list']],
+    ['dashboard.url', '', ['dashboard']],
+    ['azure.env', '', ['aks', 'status', '-g', 'a', '-n', 'b']],
+  ])('say that none runs where %s is torn', async (name, text, args) => {
+    const folder = await mkdtemp(join(tmpdir(), 'nodewright-torn-'));
+    await writeFile(join(folder, name), text);
+    expect(await nodewright([...args, '--state-dir', folder])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `nodewright: ${folder}: no local world runs there; start one with \`nodewright up\`, or give its --state-dir [NoLocalWorld]\n`,
+    });
+    await rm(folder, { recursive: true });
+  });
+});
+
 describe('nodewright crds', () => {
   it('prints each definition as a YAML document', async () => {
     const { code, stdout } = await nodewright(['crds']);

@@ -121,10 +121,10 @@ export async function readAzureEnvironment(path: string, stateDirectory: string)
   } catch (error) {
     throw new NodewrightError('NoLocalWorld', { stateDirectory }, { cause: error });
   }
-  return Object.fromEntries(
-    [...text.matchAll(/^export (\w+)='(.*)'$/gm)].map(([, name = '', value = '']) => [
-      name,
-      value.replaceAll(`'\\''`, "'"),
-    ]),
-  );
+  const variables = [...text.matchAll(/^export (\w+)='(.*)'$/gm)].map(([, name = '', value = '']): [string, string] => [
+    name,
+    value.replaceAll(`'\\''`, "'"),
+  ]);
+  if (variables.length === 0) throw new NodewrightError('NoLocalWorld', { stateDirectory });
+  return Object.fromEntries(variables);
 }

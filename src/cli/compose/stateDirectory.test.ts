@@ -25,6 +25,11 @@ it('has none any more where that process was killed', async () => {
   await expect(readAzureEnvironment(join(folder, 'azure.env'), folder)).rejects.toMatchObject({ code: 'NoLocalWorld' });
 });
 
+it('has none where its file is empty', async () => {
+  await writeFile(join(folder, 'azure.env'), '\n');
+  await expect(readAzureEnvironment(join(folder, 'azure.env'), folder)).rejects.toMatchObject({ code: 'NoLocalWorld' });
+});
+
 it.each([
   ['azure.env', 'this is a file'],
   ['a'.repeat(300), 'the name is too long'],
