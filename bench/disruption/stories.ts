@@ -3,6 +3,8 @@ import type { Pod } from '../../src/api/kinds.ts';
 import type { NodePool } from '../../src/api/kinds/nodePool.ts';
 import { Annotations, Labels } from '../../src/api/labels.ts';
 import { SeededRandom } from '../../src/clock/seededRandom.ts';
+import { podRequests } from '../../src/pods/podRequests.ts';
+import { quantityOf } from '../../src/units/resources.ts';
 import { lognormal } from '../workloads.ts';
 import type { Goals } from './judge.ts';
 
@@ -46,9 +48,14 @@ const ON_DEMAND = { key: Labels.capacityType, operator: 'In' as const, values: [
 const BOTH = { key: Labels.capacityType, operator: 'In' as const, values: ['spot', 'on-demand'] };
 const EAGER = { consolidateAfter: '0s', budgets: [{ nodes: '100%' }] };
 
+/** Thousandths of a core: no node of the pools holds a larger pod beside what it needs itself. */
+const MOST_CPU = 7_000;
+
+/** Pods of many sizes; those that fit on no node are left out. */
 export function mixedWorkloads(seed: string, count: number, each: number): readonly Workload[] {
   const byApp = new Map<string, Pod[]>();
   for (const pod of lognormal(seed, count, each).pods) {
+    if (quantityOf(podRequests(pod), 'cpu').milliValue() > MOST_CPU) continue;
     const app = pod.metadata.name.replace(/-\d+$/, '');
     byApp.set(app, [...(byApp.get(app) ?? []), pod]);
   }
