@@ -6,6 +6,9 @@ import { KwokCluster } from './kwok/kwokCluster.ts';
 import { Scenario } from './kwok/scenario.ts';
 
 const ON_DEMAND = { requirements: [{ key: Labels.capacityType, operator: 'In' as const, values: ['on-demand'] }] };
+const SPOT = { requirements: [{ key: Labels.capacityType, operator: 'In' as const, values: ['spot'] }] };
+/** Expired nodes drift instead of being deleted by force. */
+const UNFORCED = { metadata: { annotations: { [Annotations.forcefulExpiration]: 'false' } } };
 const ONE_CORE = { containers: [{ name: 'main', image: 'app', resources: { requests: { cpu: '900m' } } }] };
 const EAGER: NodePool['spec']['disruption'] = {
   consolidateAfter: '0s',
@@ -54,18 +57,26 @@ describe('disruption', () => {
     await own.end();
   });
 
-  it.concurrent('replaces drifted nodes, the new ones first', async () => {
-    const own = story('drift');
-    await own.pool({ disruption: drifting }, ON_DEMAND);
+  it.concurrent.each([
+    ['NodePoolDrifted', 'drift', { spec: { template: { metadata: { labels: { generation: 'second' } } } } }],
+    ['RequirementsDrifted', 'requirements-drift', { spec: { template: { spec: SPOT } } }],
+    ['Expired', 'expiration-drift', UNFORCED],
+  ] as const)('replaces nodes that have drifted, the new ones first: %s', async (reason, name, change) => {
+    const own = story(name);
+    await own.pool({ disruption: drifting }, { ...ON_DEMAND, ...(reason === 'Expired' && { expireAfter: '40s' }) });
     await own.deployment(3, ONE_CORE);
     await own.running(3);
     const old = new Set((await own.claims()).map(({ metadata }) => metadata.uid));
-    await patchPool(own, { template: { metadata: { labels: { generation: 'second' } } } });
+    await own.kube.patch(Kinds.NodePool, { name: own.name }, { type: 'merge', body: change });
+    const reasons = new Set<string | undefined>();
     await own.eventually('only new nodes are left', async () => {
       const claims = await own.claims();
+      for (const { status } of claims) reasons.add(status?.conditions?.find(({ type }) => type === 'Drifted')?.reason);
       return claims.length > 0 && claims.every(({ metadata }) => !old.has(metadata.uid)) ? true : undefined;
     });
+    expect(reasons).toContain(reason);
     expect(await own.running(3)).toHaveLength(3);
+    await patchPool(own, { template: { spec: { expireAfter: 'Never' } } });
     await own.end();
   });
 
