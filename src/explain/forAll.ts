@@ -49,8 +49,8 @@ export function forAll(asked: Asked, { pod, siblings, inSteps, isRemade = false,
     if (!inSteps || !isLimited || all.length === 1 || atOnce.unplaced.some((each) => each.pod === own)) return atOnce;
     const others = pods.filter((each) => !all.includes(each));
     const askFor = (some: readonly Pod[], offers: readonly PoolOffer[]): Solution =>
-      asked.ask({ ...overlay, pods: [...others, ...some] }, options, offers);
-    return stepByStep(atOnce, all.slice(0, MOST_STEPS), pools, askFor);
+      asked.ask({ ...overlay, pods: some }, options, offers);
+    return stepByStep(atOnce, { own: all.slice(0, MOST_STEPS), others }, pools, askFor);
   };
   const { overlay, options, pools } = asked;
   return { ...asked, ask, solution: isRemade ? ask(overlay, options, pools) : told(asked.solution) };
@@ -64,36 +64,36 @@ const MOST_STEPS = 8;
  */
 function stepByStep(
   atOnce: Solution,
-  pods: readonly Pod[],
+  { own, others }: { readonly own: readonly Pod[]; readonly others: readonly Pod[] },
   pools: readonly PoolOffer[],
   ask: (pods: readonly Pod[], pools: readonly PoolOffer[]) => Solution,
 ): Solution {
-  const own = new Set(pods.map(podKey));
+  const keys = own.map(podKey);
   const nodes: PlannedNode[] = [];
-  /** Pods that fit on existing nodes; they keep their places. */
-  const seated: Pod[] = [];
+  /** Pods without a new node yet: some of them fit on existing nodes and keep their places there. */
+  let besides = others;
   let left = pools;
-  for (const pod of pods) {
-    const { plannedNodes, unplaced } = ask([...seated, pod], left);
+  for (const [at, pod] of own.entries()) {
+    const { plannedNodes, unplaced } = ask([...besides, pod], left);
     const refused = unplaced.find((each) => each.pod === podKey(pod));
     if (refused !== undefined) {
-      const first = podKey(pods[0] as Pod);
+      const first = podKey(own[0] as Pod);
       return { ...atOnce, unplaced: [...atOnce.unplaced, { pod: first, reason: refused.reason }] };
     }
     const node = plannedNodes.find((each) => each.pods.includes(podKey(pod)));
     const planned = atOnce.plannedNodes.find((each) => each.pods.includes(podKey(pod)));
-    if (node === undefined) {
-      seated.push(pod);
-      continue;
+    // The node bought first has the same type as in the plan for all, and no other pods take its room.
+    const expected = new Set(planned?.pods);
+    const isAsPlanned = [...keys.slice(at), ...(node?.pods ?? [])].every((key) => expected.has(key));
+    if (nodes.length === 0 && node !== undefined && typeOf(node) === typeOf(planned) && isAsPlanned) return atOnce;
+    nodes.push(...plannedNodes);
+    for (const each of plannedNodes) {
+      left = left.map((offer) => (offer.pool.metadata.name === each.pool ? withoutShare(offer, each) : offer));
     }
-    // The node bought first has the same type as in the plan for all.
-    if (nodes.length === 0 && typeOf(node) === typeOf(planned)) return atOnce;
-    nodes.push(node);
-    left = left.map((offer) => (offer.pool.metadata.name === node.pool ? withoutShare(offer, node) : offer));
+    const bought = new Set(plannedNodes.flatMap(({ pods }) => pods));
+    besides = [...besides, pod].filter((each) => !bought.has(podKey(each)));
   }
-  if (nodes.length === 0) return atOnce;
-  const others = atOnce.plannedNodes.filter((node) => !node.pods.some((pod) => own.has(pod)));
-  return { ...atOnce, plannedNodes: [...others, ...nodes] };
+  return nodes.length === 0 ? atOnce : { ...atOnce, plannedNodes: nodes };
 }
 
 const typeOf = (node: PlannedNode | undefined): string | undefined => node?.alternatives[0]?.instanceType;

@@ -32,6 +32,7 @@ describe('fixes that need more than one thought', { timeout: 600_000 }, () => {
     ['pods that an earlier change has made leave already', 'spring-121'],
     ['two budgets of one pod, of which one has two limits', 'autumn-267'],
     ['gates and a template of several pods that are made anew', 'autumn-29'],
+    ['a rollout whose first node is filled by other pods', 'spring-34'],
     ['gates of one pod, and limits', 'autumn-76'],
     ['a rollout to another scheduler, which buys a node for each pod as it comes', 'autumn-79'],
   ])('hold for %s', async (_, seed) => {
