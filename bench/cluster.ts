@@ -1,4 +1,4 @@
-/** What the picture of a large cluster costs: to build it once, and to take a snapshot after one change. */
+/** Cost of the cluster state of a large cluster: building it once, and taking a snapshot after one change. */
 import type { Node, Pod } from '../src/api/kinds.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
 import type { Bench } from './runner.ts';

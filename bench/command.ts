@@ -1,6 +1,6 @@
 /**
- * `nodewright plan` as a whole command, as a user runs it: start-up, reading, catalogue, solving and printing. The least
- * of several fresh processes of the bundle, with the processor time of all their threads.
+ * `nodewright plan` as a complete command: start-up, reading, catalogue, solving and printing. The minimum over several
+ * fresh processes of the bundle, with the CPU time of all their threads.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import type { PlanReport } from '../src/plan/planReport.ts';
 import type { Bench } from './runner.ts';
 import { upstreamPods } from './workloads.ts';
 
-/** Seconds of a whole command, and milliseconds of its solver, that are to be kept on a quiet machine. */
+/** Target seconds of the command, and milliseconds of its solver, on a quiet machine. */
 const GOALS: readonly { readonly count: number; readonly seconds: number; readonly solver: number | '' }[] = [
   { count: 1000, seconds: 0.6, solver: 80 },
   { count: 5000, seconds: 1.5, solver: '' },

@@ -1,7 +1,6 @@
 /**
- * How quick the dashboard is in a real browser (`chromium`): the first paint of Now, and what an update costs the page's main
- * thread with thousands of nodes; and for how long the controller's thread is held by frames and while answers are worked out.
- * `npm run build` first.
+ * Speed of the dashboard in a real browser (`chromium`): the first paint of Now, the main-thread time of an update with
+ * thousands of nodes, and how long frames and answers block the controller's thread. Run `npm run build` first.
  */
 import { setTimeout } from 'node:timers/promises';
 import { Hold } from './hold.ts';
@@ -35,7 +34,7 @@ function fleet(nodes: number, podsPerNode: number): PaperSource {
   return new PaperSource(paper, paperCloud(TYPES));
 }
 
-/** Milliseconds of the main thread from the message to the frame after it, of the longest update. */
+/** Milliseconds of the main thread from the message to the next frame, for the longest update. */
 const WATCH = `(() => {
   window.longest = 0;
   const source = new EventSource('/api/stream?nodes');
@@ -85,7 +84,7 @@ async function measured(nodes: number, podsPerNode: number): Promise<readonly (s
   }
 }
 
-/** Milliseconds that the work took, and the longest piece of it that kept this thread from other work. */
+/** Milliseconds of the work, and the longest time for which it blocked this thread. */
 async function held(work: () => Promise<unknown>): Promise<{ readonly took: number; readonly lag: number }> {
   const hold = new Hold();
   const began = performance.now();
@@ -94,7 +93,7 @@ async function held(work: () => Promise<unknown>): Promise<{ readonly took: numb
   return { took, lag: await hold.end() };
 }
 
-/** Explanations of nodes, one after the other: the first starts the thread and copies the cluster into it. */
+/** Explanations of nodes, one after the other: the first one starts the thread and copies the cluster to it. */
 async function asked(page: Page, source: PaperSource) {
   const ask = (at: number) =>
     held(() => page.evaluate(`fetch('/api/nodes/new-1-${at}').then((answer) => answer.text())`));
@@ -110,7 +109,7 @@ async function asked(page: Page, source: PaperSource) {
   };
 }
 
-/** The same explanation in this thread, as a comparison. */
+/** The same explanation in this thread, for comparison. */
 async function explainedHere(source: PaperSource): Promise<void> {
   const { objects, cloud, kube } = source.rehearsal();
   const rehearsal = await rehearse({ objects, cloud });

@@ -1,7 +1,7 @@
 /**
- * Disruption in seven stories: what the cluster costs in the end and over time against the lower bound, how long it
- * takes, and how many pods have to move for it. On a real control plane with the program as it ships, or with
- * `--simulated` the same on a virtual clock.
+ * Disruption in seven stories: the final and cumulative cost of the cluster relative to the lower bound, the time
+ * needed, and the number of moved pods. On a real control plane with the built program, or with `--simulated` on a
+ * virtual clock.
  */
 import { builtController } from './peers/builtPeer.ts';
 import { missed } from './disruption/judge.ts';

@@ -1,6 +1,6 @@
 /**
- * For how long this thread is kept from other work: the most processor time that it used between two turns of a timer. Time in
- * which other processes had the processor does not count, so that a busy machine gives the same answer.
+ * How long this thread is blocked: the most CPU time that it used between two turns of a timer. Time of other processes
+ * does not count, so that a busy machine gives the same answer.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
- * What it costs to follow pods: time to decode and index a list, against bare `JSON.parse` of the same bytes, and
- * memory to hold a large cluster's pods.
+ * Cost of watching pods: time to decode and index a list, compared to bare `JSON.parse` of the same bytes, and memory
+ * for a large cluster's pods.
  */
 import { build } from 'esbuild';
 import { execFile } from 'node:child_process';
@@ -69,7 +69,7 @@ async function podServer(count: number): Promise<{ url: string; close(): void }>
   };
 }
 
-/** Bundled and run by plain Node, as it ships: a TypeScript loader would be measured with it. */
+/** Bundled and run by plain Node, as shipped: otherwise a TypeScript loader would be measured too. */
 async function measureMemory(): Promise<ChildReport> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-kube-'));
   const server = await podServer(MANY);

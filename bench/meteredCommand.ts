@@ -1,4 +1,4 @@
-/** `nodewright` as a user runs it: fresh processes of the bundle, with their time and the processor time of all threads. */
+/** `nodewright` as a user runs it: fresh processes of the bundle, with their time and the CPU time of all threads. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- model [--nodes=5000] [--what-ifs=1000]`: what a pass costs when a compiled model is carried forward,
- * in a cluster of a tenth of the nodes and in one of all of them; how long what-ifs take; what the model adds to memory.
+ * `npm run bench -- model [--nodes=5000] [--what-ifs=1000]`: cost of a pass with a carried model, in a full cluster and
+ * in one of a tenth of the nodes; time of what-ifs; memory of the model.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';

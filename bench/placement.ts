@@ -1,7 +1,7 @@
 /**
- * Whether what is planned is what runs, on a real control plane with the real scheduler: `npm run bench -- placement
- * [plain|joins|arrivals|priorities|spread|anti-affinity …] [--on|--off] [--peer]
- * [--pods=N]`. With `--peer`, Karpenter beside it.
+ * Whether the plan is what runs, on a real control plane with the real scheduler: `npm run bench -- placement
+ * [plain|joins|arrivals|priorities|spread|anti-affinity …] [--on|--off] [--peer] [--pods=N]`. With `--peer`, also runs
+ * Karpenter for comparison.
  */
 import { build } from '../scripts/build.mjs';
 import { builtController } from './peers/builtPeer.ts';

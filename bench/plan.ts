@@ -1,4 +1,4 @@
-/** The proof of `plan`: changes of random clusters, planned, then made under virtual time, and compared node for node. */
+/** The proof of `plan`: changes of random clusters, planned, then made in virtual time, and compared node for node. */
 import { isRight, proveChange } from '../test/plan/proof.ts';
 import { numberFlag, textFlag } from './flags.ts';
 import type { Bench } from './runner.ts';

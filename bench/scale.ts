@@ -1,6 +1,6 @@
 /**
- * The controller as it ships. On a real control plane: from 500 pending pods to 500 bound ones. On the local API server:
- * what it costs to follow 2,000 nodes and 30,000 pods, at rest and while pods change, and how far behind it is.
+ * The shipped controller. On a real control plane: from 500 pending pods to 500 bound ones. On the local API server:
+ * CPU and memory to watch 2,000 nodes and 30,000 pods, at rest and while pods change, and its lag.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -58,7 +58,7 @@ async function populate(kube: Kube): Promise<void> {
   }
 }
 
-/** From a change in the API server until the controller's answer to it is there: here, a hash that it puts back. */
+/** Time from a change in the API server until the controller reacts: here, until it restores a hash. */
 async function lag(kube: Kube): Promise<readonly number[]> {
   const waits: number[] = [];
   for (let probe = 0; probe < PROBES; probe++) {

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- solver [--peer] [--quick]`: what plans cost against proven bounds, price-blind packing and
- * Karpenter, and how long they take. A missed target is marked with `!`.
+ * `npm run bench -- solver [--peer] [--quick]`: cost of plans compared to proven bounds, price-blind packing and
+ * Karpenter, and solving time. A missed target is marked with `!`.
  */
 import type { SolveOptions } from '../src/solver/problem.ts';
 import { solve } from '../src/solver/solve.ts';
@@ -29,7 +29,7 @@ export const bench: Bench = {
     const opened = flags.includes('--peer') ? await Peer.open((line) => console.error(line)) : undefined;
     if (typeof opened === 'string') notes.push(opened);
     const run: Run = { quick, notes, peer: typeof opened === 'string' ? undefined : opened };
-    // Speed first: what has run before in a process slows code that was compiled for less.
+    // Speed first: code executed earlier in a process slows optimized code.
     const speed = await speedTable(run);
     return [await costTable(run), speed, growthTable(run.quick), clusterTable(run.quick)];
   },

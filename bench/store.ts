@@ -1,4 +1,4 @@
-/** How much the local API server takes: writes per second through all its rules, and the memory of a large cluster. */
+/** Throughput of the local API server: writes per second through all its rules, and the memory of a large cluster. */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ const ready = {
   },
 };
 
-/** The machine is shared: what counts is the time that this process had, not the time that went by. */
+/** The machine is shared, so CPU time of this process is measured, not elapsed time. */
 interface Measured {
   readonly rate: number;
   readonly seconds: number;

@@ -1,6 +1,6 @@
 /**
- * How soon `nodewright top` shows the cluster: fresh processes of the bundle against the local API server, from the start to
- * the first screen with every node. The server runs in this process, so its share of the time counts too.
+ * How soon `nodewright top` shows the cluster: fresh processes of the bundle with the local API server, from the start
+ * to the first screen with every node. The server runs in this process, so its time is included.
  */
 import { spawn } from 'node:child_process';
 import { CliCluster } from '../test/fixtures/local/cliCluster.ts';

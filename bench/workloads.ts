@@ -59,7 +59,7 @@ export function workloads(quick = false): Workload[] {
   ];
 }
 
-/** 100 Deployments of 2 to 40 replicas with sizes as people write them for web services. */
+/** 100 Deployments of 2 to 40 replicas with sizes typical of web services. */
 function web(): Workload {
   const random = new SeededRandom('web');
   const pods = Array.from({ length: 100 }, (_, index) =>
@@ -165,7 +165,7 @@ export function upstreamPods(count: number): Pod[] {
   ];
 }
 
-/** Every pod would like one zone, and to be alone in its zone and on its node. */
+/** Every pod prefers one zone, and to be alone in its zone and on its node. */
 export function preferencePods(count: number): Pod[] {
   const random = new SeededRandom('preferences');
   const labels = { app: 'nginx' };

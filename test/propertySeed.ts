@@ -1,6 +1,6 @@
 /**
- * Every property test starts from one seed, so that a change is judged by what it changed and not by luck. A hunt for
- * rare cases runs with NODEWRIGHT_PROPERTY_SEED=random (and more NODEWRIGHT_PROPERTY_RUNS); what it finds becomes a test.
+ * Every property test uses a fixed seed, so that results depend on the change and not on luck. Search for rare cases
+ * with NODEWRIGHT_PROPERTY_SEED=random (and more NODEWRIGHT_PROPERTY_RUNS), and turn the finds into tests.
  */
 import fc from 'fast-check';
 

@@ -1,24 +1,24 @@
-/** What came of a story, and which of its goals were missed. */
+/** The outcome of a story, and the goals that were missed. */
 export interface Outcome {
   /** The bill at the end and over the whole story, as shares of the least that the pods could cost. */
   readonly cost: number;
   readonly billOverTime: number;
   /** The bill at the end as a share of the bill at the beginning. */
   readonly costRatio: number;
-  /** Seconds until nodes stopped coming and going. */
+  /** Seconds until the last change of nodes. */
   readonly settled: number;
   readonly evictions: number;
   /** Evictions of pods younger than five minutes. */
   readonly young: number;
-  /** Evictions for each pod that there is. */
+  /** Evictions per pod. */
   readonly movesPerPod: number;
   readonly launches: number;
   /** Nodes that lived for less than five minutes. */
   readonly shortLives: number;
   readonly pendingPodSeconds: number;
-  /** Pods that were evicted although they must not be, and budgets of pods that were overdrawn. */
+  /** Evicted pods that must not be evicted, and violated PodDisruptionBudgets. */
   readonly violations: number;
-  /** The most nodes that were on their way out at once, as a share of all. */
+  /** The largest share of nodes being removed at once. */
   readonly mostLeaving: number;
   /** CPU seconds. */
   readonly cpu: number;

@@ -1,4 +1,4 @@
-/** A month of a large cluster on paper: what it costs beside the least it could, and what that takes. */
+/** A month of a large simulated cluster: its cost relative to the lower bound, and the effort. */
 import { Annotations, Labels } from '../../src/api/labels.ts';
 import { defaultCatalogue } from '../../src/kwok/defaultCatalogue.ts';
 import {

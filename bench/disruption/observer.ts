@@ -1,4 +1,4 @@
-/** What a cluster costs and does over time, as seen from its API server: bill, launches, and when it last changed. */
+/** A cluster's cost and activity over time, observed through its API server: bill, launches, and the last change. */
 import { Kinds, type Node, type Pod } from '../../src/api/kinds.ts';
 import { Annotations, Labels, Taints } from '../../src/api/labels.ts';
 import type { Clock } from '../../src/clock/clock.ts';
@@ -11,7 +11,7 @@ import type { Plane } from './plane.ts';
 const FIVE_MINUTES = 5 * 60_000;
 const TYPES = typesByName(defaultCatalogue());
 
-/** Dollars per hour, by what the node is: not everyone's nodes say their price. */
+/** Dollars per hour, by instance type, because not all nodes have a price annotation. */
 function pricePerHour({ metadata }: Node): number {
   const { labels = {} } = metadata;
   return priceOf(TYPES.get(labels[Labels.instanceType] ?? ''), labels[Labels.zone], labels[Labels.capacityType]);
@@ -33,9 +33,9 @@ export class Observer {
   youngEvictions = 0;
   /** Nodes that lived for less than 5 minutes. */
   shortLives = 0;
-  /** Pods that asked to be left alone and were evicted. */
+  /** Pods with do-not-disrupt that were evicted. */
   violations = 0;
-  /** The largest share of the nodes that was on its way out at once. */
+  /** The largest share of nodes being removed at once. */
   mostLeaving = 0;
 
   constructor(clock: Clock) {
@@ -74,7 +74,7 @@ export class Observer {
     this.touch();
   }
 
-  /** Something happened just now, whether nodes come or go for it or not. */
+  /** Records activity, whether or not nodes change because of it. */
   touch(): void {
     this.changedAt = this.clock.now();
   }

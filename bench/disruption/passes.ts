@@ -1,4 +1,4 @@
-/** What a whole pass over a large cluster costs: every method, every node, with the thread given back in between. */
+/** Cost of a complete pass over a large cluster: every method, every node, yielding the thread in between. */
 import { Labels } from '../../src/api/labels.ts';
 import { candidatesFor } from '../../src/disruption/method.ts';
 import { METHODS } from '../../src/disruption/methods.ts';
@@ -61,7 +61,7 @@ function passOver(paper: PaperCluster): Cost {
   return { cpu, commands };
 }
 
-/** Milliseconds of the processor for which events wait at most while the loop makes a pass as it does in the program. */
+/** Milliseconds of CPU time for which events wait at most while the loop makes a pass as in the program. */
 async function lagOf(paper: PaperCluster): Promise<number> {
   const clock = new SystemClock();
   const { signal } = new AbortController();

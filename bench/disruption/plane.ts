@@ -1,4 +1,4 @@
-/** Where a story is played: on a real control plane in real time, or on a simulated one on a virtual clock. */
+/** Where a story runs: on a real control plane in real time, or on a simulated one with a virtual clock. */
 import type { NodePool } from '../../src/api/kinds/nodePool.ts';
 import type { Clock } from '../../src/clock/clock.ts';
 import type { Random } from '../../src/clock/random.ts';

@@ -1,4 +1,4 @@
-/** What happens to a cluster in each story, what is asked of the outcome, and until when it is watched. */
+/** Each story's events, its goals, and how long it is observed. */
 import type { Pod } from '../../src/api/kinds.ts';
 import type { NodePool } from '../../src/api/kinds/nodePool.ts';
 import { Annotations, Labels } from '../../src/api/labels.ts';

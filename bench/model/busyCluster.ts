@@ -1,4 +1,4 @@
-/** A cluster with many running pods, as the picture of it is kept, and the changes that a second brings. */
+/** A cluster with many running pods, as its in-memory state, and the typical changes of a second. */
 import { Kinds, type DaemonSet, type Namespace, type Node, type Pod } from '../../src/api/kinds.ts';
 import { Labels } from '../../src/api/labels.ts';
 import { Cluster } from '../../src/cluster/cluster.ts';
@@ -37,7 +37,7 @@ export class BusyCluster {
     this.carried = new ClusterModel({ cluster: this.cluster, informers } satisfies ClusterModelOptions);
   }
 
-  /** What a second brings: a few pods change, one node does, and ten pods come that no node has been found for. */
+  /** Changes of a second: a few pods, one node, and ten new unschedulable pods. */
   change(): void {
     this.round += 1;
     const at = (step: number): number => (this.round * 37 + step * 101) % this.size;
@@ -61,7 +61,7 @@ export class BusyCluster {
     );
   }
 
-  /** From the picture to a plan for the pods that wait. */
+  /** From the cluster state to a plan for the waiting pods. */
   plan(): Solution {
     const model = this.model();
     return ask(model, { pods: this.cluster.snapshot().pendingPods }, { searchRounds: 0 });

@@ -1,6 +1,6 @@
 /**
- * What is measured beside ours: Karpenter's scheduler as a program of its own, at the version that the `go.mod` beside
- * this pins, and Karpenter's whole controller. Built once with Go into a cache outside the repository.
+ * Programs for comparison: Karpenter's scheduler as its own program, at the version pinned in the `go.mod` next to this
+ * file, and Karpenter's whole controller. Built once with Go into a cache outside the repository.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ const BUILD_LIMIT_MILLISECONDS = 20 * 60_000;
 
 type Report = (line: string) => void;
 
-/** Where it is, or one line that says why it cannot be had. */
+/** Path of the program, or one line that says why it is not available. */
 type Built = { readonly program: string } | string;
 
 /** Karpenter's controller with Node objects as instances. */

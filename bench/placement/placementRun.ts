@@ -1,6 +1,6 @@
 /**
- * One run on a real control plane with the real scheduler and nodes that cost nothing: what is paid when all pods run,
- * over the lower bound, and how many rounds of buying that took.
+ * One run on a real control plane with the real scheduler and simulated nodes: the price when all pods run relative to
+ * the lower bound, and the number of purchase rounds.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kinds, type Node } from '../../src/api/kinds.ts';
@@ -19,7 +19,7 @@ export interface PlacementResult {
   readonly pods: number;
   readonly nodes: number;
   readonly rounds: number;
-  /** Paid over the bound when nothing moves any more. */
+  /** Price relative to the bound when nothing changes any more. */
   readonly paid: number;
   /** Of the first plan alone; Karpenter does not say. */
   readonly planned: number | undefined;
@@ -36,9 +36,9 @@ const REQUIREMENTS = [
   { key: Labels.capacityType, operator: 'In' as const, values: ['on-demand'] },
 ];
 const CLASS_REF = { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' };
-/** A run that has not come to rest by then says so. */
+/** Time limit of a run. */
 const LONGEST = 150_000;
-/** Each look lists all pods, which the API server, and so the scheduler, would feel if it were more often. */
+/** Each poll lists all pods, which would slow the API server and the scheduler if it were more frequent. */
 const POLL = 3_000;
 const JOIN_WITHIN = '30s';
 const MEAN_JOIN = '15s';

@@ -9,7 +9,7 @@ export interface Measured<T> {
   /** Median of the runs after warming up. */
   readonly millis: number;
   readonly leastMillis: number;
-  /** Processor time of the run that took least of it, all threads together: compilers and collectors count. */
+  /** The least CPU time of a run over all threads, including compilers and garbage collectors. */
   readonly cpuMillis: number;
   /** Heap and buffers that were in use right after one more run, beyond what was in use before it. */
   readonly memoryMiB: number;
@@ -19,8 +19,8 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 /**
- * The first `warmUp` runs are told apart: code that runs for the first time is slow everywhere. Memory is weighed in a run
- * of its own: collecting all garbage throws compiled code away, too, and no process does that between two questions.
+ * The first `warmUp` runs are reported separately, because cold code is slow. Memory is measured in a separate run: a
+ * full garbage collection also discards compiled code, which would distort the times.
  */
 export function measure<T>(runs: number, work: () => T, warmUp = 0): Measured<T> {
   const times: number[] = [];

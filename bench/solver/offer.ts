@@ -39,7 +39,7 @@ const ON_DEMAND: readonly RequirementItem[] = [
   { key: Labels.zone, operator: 'In', values: ZONES },
 ];
 
-/** Burstable sizes sell a fraction of their vCPUs, so their price for a requested core is not to be compared. */
+/** Burstable sizes sell a fraction of their vCPUs, so their price per requested core is not comparable. */
 export function azureOffers(): Offer[] {
   const all = bundledInstanceTypes({ region: REGION });
   return [

@@ -1,4 +1,4 @@
-/** A command whose process dies between any two of its writes: given again, it goes on and comes to the same end. */
+/** A command whose process dies between any two of its writes: run again, it continues to the same end. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   CommandedCluster,
@@ -44,13 +44,13 @@ describe('a command that dies', { timeout: 600_000 }, () => {
   });
   afterEach(() => cluster.stop());
 
-  /** Dies after so many writes; says whether it came to its end before. */
+  /** Dies after this many writes; returns whether it had finished before. */
   const die = async (plan: Plan, writes: number): Promise<boolean> => {
     const { context, died } = dying(cluster.context, writes);
     const whole = plan(context).then((steps) => runSteps(steps, { dryRun: false }));
     return cluster.finish(Promise.race([whole.then(() => true), died.then(() => false)]));
   };
-  it('enables and disables a nodewright of the user all the same', async () => {
+  it('still enables and disables a self-hosted nodewright', async () => {
     await commanded.closePools();
     await commanded.setMode('Manual');
     for (let writes = 0; ; writes += writes < 3 ? 1 : 9) {
@@ -68,7 +68,7 @@ describe('a command that dies', { timeout: 600_000 }, () => {
     }
   });
 
-  it('turns node auto-provisioning on and off all the same', async () => {
+  it('still turns node auto-provisioning on and off', async () => {
     for (let writes = 0; ; writes += 1) {
       const isOff = await die(disable, writes);
       await commanded.goOn(disable);
@@ -83,7 +83,7 @@ describe('a command that dies', { timeout: 600_000 }, () => {
     }
   });
 
-  it('hands a Karpenter over to AKS all the same, and gives it everything back when AKS refuses', async () => {
+  it('still hands a Karpenter over to AKS, and restores everything when AKS refuses', async () => {
     const setBalancer = async (loadBalancerSku: string): Promise<void> => {
       const { arm, name } = cluster.context;
       const change = changeCluster(arm, name, ({ networkProfile }) => ({
@@ -107,7 +107,7 @@ describe('a command that dies', { timeout: 600_000 }, () => {
       await commanded.runKarpenter();
       const isOver = await die(toManagedSteps, writes);
       const { properties } = await cluster.finish(readCluster(cluster.context.arm, cluster.context.name));
-      // What was taken before it died comes back, too.
+      // What was changed before it died is also restored.
       const refusal = properties.nodeProvisioningProfile?.mode === 'Manual' ? await refuse() : GIVEN_BACK;
       expect(refusal).toEqual(GIVEN_BACK);
       await commanded.goOn(toManagedSteps);
@@ -119,7 +119,7 @@ describe('a command that dies', { timeout: 600_000 }, () => {
     }
   });
 
-  it('takes a Karpenter over all the same, and gives it everything back when nodewright does not start', async () => {
+  it('still replaces a Karpenter, and restores everything when nodewright does not start', async () => {
     /** Without time to start, and whichever run has installed it: two would buy nodes for the same pods. */
     const failToStart = async (): Promise<typeof NOT_STARTED> => {
       const isLate = await commanded.goOn(takeOver(0)).then(
@@ -152,7 +152,7 @@ describe('a command that dies', { timeout: 600_000 }, () => {
     }
   });
 
-  it('replaces node auto-provisioning by a nodewright of the user all the same', async () => {
+  it('still replaces node auto-provisioning by a self-hosted nodewright', async () => {
     for (let writes = 0; ; writes += writes < 8 ? 1 : 6) {
       const isOver = await die(replace, writes);
       await commanded.goOn(replace);

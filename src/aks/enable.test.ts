@@ -77,7 +77,7 @@ const assignments = (): Promise<readonly { readonly properties: { readonly scope
   );
 
 describe('enabling', () => {
-  it('shows what it would do, and does nothing', async () => {
+  it('shows the planned steps, and does nothing', async () => {
     const plan = await enable(true);
     expect(plan.map(({ step, state }) => `${state} ${step}`)).toEqual([
       'planned workload-identity',
@@ -137,7 +137,7 @@ describe('enabling', () => {
     expect(await marks()).toEqual(before);
   });
 
-  it('takes back what it has made when Azure refuses a step, and goes on when it is given again', async () => {
+  it('undoes its changes when Azure refuses a step, and continues when it is run again', async () => {
     const rights = (await stepsToEnable()).slice(0, 7);
     const identity = `/subscriptions/${fixture.arm.subscriptionId}/resourceGroups/local/providers/Microsoft.ManagedIdentity/userAssignedIdentities/nodewright`;
     for (const call of [
@@ -160,7 +160,7 @@ describe('enabling', () => {
 });
 
 describe('checks', () => {
-  it('name what keeps a cluster from it', async () => {
+  it('report what prevents it', async () => {
     const cluster = await fixture.finish(readCluster(arm, context.name));
     const failed = (properties: object): readonly string[] =>
       checkCluster({ ...cluster, properties: { ...cluster.properties, ...properties } }, 'self-hosted')
@@ -181,7 +181,7 @@ describe('checks', () => {
     ]);
   });
 
-  it('let a command go on after an operation that failed, but not while one is under way', async () => {
+  it('allow a command after a failed operation, but not during one', async () => {
     const identity = (await stepsToEnable()).slice(0, 1);
     fixture.failNext('managedClusters.createOrUpdate', {
       kind: 'failLate',
@@ -275,7 +275,7 @@ describe('disabling', () => {
     });
   });
 
-  it('is undone by enabling again: pools have the limits and taints that they had', async () => {
+  it('is reverted by enabling again: pools get back their limits and taints', async () => {
     await enable();
     await fixture.kube.patch(
       Kinds.NodePool,

@@ -1,4 +1,6 @@
-/** A command to which Azure says no at any of its writes: it fails or waits, and given again it goes on to the same end. */
+/**
+ * A command for which Azure refuses one of its writes: it fails or waits, and run again it continues to the same end.
+ */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   CommandedCluster,
@@ -33,7 +35,7 @@ describe.each(REFUSALS)('a command that meets $name', { timeout: 600_000 }, (ref
   });
   afterEach(() => cluster.stop());
 
-  /** Runs it with the refusal after so many writes, then again without: whether it was refused at all. */
+  /** Runs it with a refusal after this many writes, then without; returns whether there was a refusal. */
   const persist = async (plan: Plan, writes: number): Promise<boolean> => {
     const azure = new RefusingClient(refusal, writes);
     const context = cluster.contextThrough((client) => azure.wrap(client));
@@ -41,13 +43,13 @@ describe.each(REFUSALS)('a command that meets $name', { timeout: 600_000 }, (ref
       () => 'ended',
       () => 'failed',
     );
-    // What goes away by itself is waited for; all else is told.
+    // Temporary refusals are waited for; all others are reported.
     if (azure.hasRefused) expect(outcome).toBe(typeof refusal.scope === 'number' ? 'ended' : 'failed');
     else expect(outcome).toBe('ended');
     await commanded.goOn(plan);
     return azure.hasRefused;
   };
-  /** Rounds until none is refused any more: each write of the commands was. */
+  /** Repeats until nothing is refused: then each write was refused once. */
   const each = async (round: () => Promise<boolean>, least: number): Promise<void> => {
     let refused = 0;
     for (;;) {

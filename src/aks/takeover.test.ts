@@ -70,7 +70,7 @@ describe('a cluster with a Karpenter of its own', () => {
   const toManaged = async (dryRun = false): Promise<StepRecord[]> =>
     fixture.finish(runSteps(await fixture.finish(toManagedSteps(context)), { dryRun }));
 
-  it('is taken over by nodewright with its settings and its account, and runs again when that fails', async () => {
+  it('is replaced by nodewright with its settings and its account, and runs again when that fails', async () => {
     const options = {
       image: { repository: 'images/nodewright' },
       renderChart: (values: Readonly<Record<string, unknown>>) => renderChart(CHART, values, RELEASE),
@@ -110,7 +110,7 @@ describe('a cluster with a Karpenter of its own', () => {
       { name: 'SSH_PUBLIC_KEY', valueFrom: { secretKeyRef: { name: 'ssh', key: 'public' } } },
     ]);
     expect(await replicas()).toBe(0);
-    // Nothing runs it here, so that the rest fails.
+    // Nothing runs it here, so the rest fails.
     await fixture.kube.delete(Kinds.Deployment, { name: 'nodewright', namespace: NAMESPACE });
     await stop?.undo?.();
     const again = (await fixture.finish(fromKarpenterSteps(context, options))).filter(
@@ -123,7 +123,7 @@ describe('a cluster with a Karpenter of its own', () => {
     expect(await owners()).toEqual(['karpenter-crd']);
   });
 
-  it('stays stopped where nodewright has taken it over, when AKS refuses node auto-provisioning', async () => {
+  it('stays stopped where nodewright has replaced it, when AKS refuses node auto-provisioning', async () => {
     const { metadata: _metadata, ...rest } = await fixture.kube.get(Kinds.Deployment, {
       name: 'karpenter',
       namespace: NAMESPACE,

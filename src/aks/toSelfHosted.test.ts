@@ -30,7 +30,7 @@ describe('from managed to self-hosted', { timeout: 300_000 }, () => {
 
   beforeEach(async () => {
     cluster = await VirtualCluster.start();
-    // Stands for a node that node auto-provisioning bought.
+    // Represents a node bought by node auto-provisioning.
     cluster.world.arm.addAgentPool('nap', {
       mode: 'User',
       count: 1,
@@ -79,7 +79,7 @@ describe('from managed to self-hosted', { timeout: 300_000 }, () => {
       expect.arrayContaining(['limits', 'taint', 'empty', 'manual', 'ready']),
     );
     const running = runSteps(await steps(), { dryRun: false });
-    // Nothing of node auto-provisioning runs here: the pool of its node is emptied by hand.
+    // Node auto-provisioning does not run here: its node's pool is emptied by hand.
     cluster.world.arm.addAgentPool('nap', { count: 0 });
     const records = await cluster.finish(running);
     expect(records.filter(({ state }) => state === 'failed')).toEqual([]);

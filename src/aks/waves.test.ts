@@ -56,7 +56,7 @@ describe('waves', { timeout: 300_000 }, () => {
     expect(await back(ALL)).toEqual(['done autoscaler']);
   });
 
-  it('stop where pods find no place, and give them their nodes back', async () => {
+  it('stop when pods find no place, and restore their nodes', async () => {
     await cluster.deploy('pinned', 2, '1', { agentpool: 'apps' });
     await expect(states({ ...ALL, nodesPerWave: 3 })).rejects.toThrow(
       /pods have no place after 120 s: default\/pinned/,
@@ -67,7 +67,7 @@ describe('waves', { timeout: 300_000 }, () => {
     expect((await readWaves(cluster.kube)).waves).toEqual([]);
   });
 
-  it('do not take pods that an interrupted run displaced for ones that waited before', async () => {
+  it('do not count pods displaced by an interrupted run as waiting before it', async () => {
     await cluster.deploy('pinned', 2, '1', { agentpool: 'apps' });
     const down: WaveOptions = { ...ALL, nodesPerWave: 3 };
     // The record, the autoscaler, the wave's note and its count; what would follow is the note that it is over.
@@ -87,7 +87,7 @@ describe('waves', { timeout: 300_000 }, () => {
     expect(await apps()).toMatchObject({ count: 3 });
   });
 
-  it('are refused while nothing would take the pods', async () => {
+  it('are refused while there is no place for the pods', async () => {
     for (const name of ['default', 'system-surge']) {
       const body = { spec: { limits: { cpu: '0' } } };
       await cluster.kube.patch(Kinds.NodePool, { name }, { type: 'merge', body });
@@ -96,7 +96,7 @@ describe('waves', { timeout: 300_000 }, () => {
     await expect(states({ ...ONE, pools: ['system'] })).rejects.toThrow('no NodePool may buy nodes');
   });
 
-  it('go on wherever the command died', async () => {
+  it('continue wherever the command died', async () => {
     for (let writes = 0; writes < 12; writes += 1) {
       const death = dying(cluster.context, writes);
       const steps = waveSteps(death.context, ALL).then((found) => runSteps(found, { dryRun: false }));

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { kubeletDefaults } from '../../test/fixtures/azure/kubeletDefaults.ts';
 import { kubeletConfigOf } from './aksProfiles.ts';
 
-it('spells durations as Go does, and leaves out what says nothing', () => {
+it('formats durations as Go does, and leaves out empty values', () => {
   const kubelet = { ...kubeletDefaults, cpuCFSQuotaPeriod: '1000ms', allowedUnsafeSysctls: [] };
   expect(kubeletConfigOf({ imageFamily: 'Ubuntu', osDiskSizeGB: 128, kubelet })).toEqual({
     cpuManagerPolicy: 'none',

@@ -41,7 +41,7 @@ it('names operations by their kind of resource', () => {
   expect(action.operation).toBe('A.B/clusters/pools/deleteMachines POST');
 });
 
-it('holds back what shares the bucket of a refusal, and nothing else', async () => {
+it('delays only requests that share the bucket of a refusal', async () => {
   const { clock, budget } = started();
   const spent = { 'x-ms-ratelimit-remaining-resource': 'Microsoft.Compute/PutVMSubscriptionMaximum;0' };
   budget.note(put('a'), answer(429, spent), 17_000);
@@ -50,7 +50,7 @@ it('holds back what shares the bucket of a refusal, and nothing else', async () 
   expect([read, other]).toEqual([0, 0]);
 });
 
-it('holds back one resource when only that is throttled', async () => {
+it('delays only one resource when only that is throttled', async () => {
   const { clock, budget } = started();
   budget.note(
     put('a'),
@@ -60,7 +60,7 @@ it('holds back one resource when only that is throttled', async () => {
   expect(await waits(clock, budget, [put('a'), put('b')])).toEqual([9_000, 0]);
 });
 
-it('holds back every write when the subscription is throttled, and lets them return one by one', async () => {
+it('delays every write when the subscription is throttled, and resumes them one by one', async () => {
   const { clock, budget } = started();
   budget.note(nic, answer(429, {}, '{"error":{"code":"SubscriptionRequestsThrottled"}}'), 5_000);
   const requests = Array.from({ length: 100 }, (_, index) => put(`vm-${index}`));
@@ -71,7 +71,7 @@ it('holds back every write when the subscription is throttled, and lets them ret
   expect(Math.max(...ends)).toBeLessThan(12_000);
 });
 
-it('spends a low budget slowly, and believes a figure for a while only', async () => {
+it('spends a low budget slowly, and uses a figure only for a while', async () => {
   const { clock, budget } = started();
   const low = { 'x-ms-ratelimit-remaining-subscription-writes': '2' };
   budget.note(nic, answer(200, low), undefined);

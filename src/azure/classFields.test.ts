@@ -1,6 +1,6 @@
 /**
- * Every field that a class can have, in every provision mode: it changes what is sent to Azure, or the class is refused.
- * The fields come from the CRD, so that a new one cannot be forgotten.
+ * For every field of a class and every provision mode: the field changes what is sent to Azure, or the class is
+ * refused. The fields come from the CRD, so that a new one cannot be forgotten.
  */
 import { describe, expect, it } from 'vitest';
 import { clusterAccess } from '../../test/fixtures/local/clusterAccess.ts';
@@ -83,7 +83,7 @@ function specSchema(): Schema {
   return spec;
 }
 
-/** A value that differs from the default. */
+/** A value different from the default. */
 function otherValue(path: string, schema: Schema): unknown {
   if (path in VALUES) return VALUES[path];
   if (schema.enum !== undefined) return schema.enum.findLast((each) => each !== schema.default && each !== 'Ubuntu');
@@ -119,7 +119,7 @@ function skuNamed(name: string): Sku {
   return sku;
 }
 
-/** Everything that a launch tells Azure. */
+/** Everything that a launch sends to Azure. */
 function sent(mode: Mode, nodeClass: AksNodeClass, size: string): string {
   const settings = settingsOf(mode);
   const sku = skuNamed(size);
@@ -173,7 +173,7 @@ function sent(mode: Mode, nodeClass: AksNodeClass, size: string): string {
 const FIELDS = leaves(specSchema()).map(([path, schema]) => ({ path, value: otherValue(path, schema) }));
 
 describe.each(MODES)('in mode %s', (mode) => {
-  it.each(FIELDS)('$path: $value acts, or the class is refused', ({ path, value }) => {
+  it.each(FIELDS)('$path: $value has an effect, or the class is refused', ({ path, value }) => {
     const size = path.startsWith('gpu') ? 'Standard_NC24ads_A100_v4' : 'Standard_D4s_v3';
     const status = { localDNSState: path === 'localDNS' ? ('Enabled' as const) : ('Disabled' as const) };
     const nodeClass: AksNodeClass = { metadata: { name: 'default' }, spec: withValue(path, value), status };
@@ -184,7 +184,7 @@ describe.each(MODES)('in mode %s', (mode) => {
 });
 
 describe('the fields of a class', () => {
-  it('are all looked at', () => {
+  it('are all covered', () => {
     expect(FIELDS.length).toBeGreaterThan(50);
   });
 });

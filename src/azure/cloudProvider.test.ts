@@ -82,7 +82,7 @@ describe('AzureCloudProvider on the local Azure', () => {
   const extensionCalls = (): readonly string[] =>
     rig.calls.filter((name) => name === 'virtualMachineExtensions.createOrUpdate');
 
-  it('returns when ARM has accepted the VM, and puts the billing extension on once it runs', async () => {
+  it('returns when ARM has accepted the VM, and installs the billing extension once it runs', async () => {
     await rig.finish(rig.launch(claimNamed('one')));
     expect(rig.arm.virtualMachines()).toMatchObject([{ provisioningState: 'Creating' }]);
     expect(extensionCalls()).toEqual([]);
@@ -91,7 +91,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(extensionCalls()).toHaveLength(1);
   });
 
-  it('takes up in a new process what an old one has left, and does nothing twice', async () => {
+  it('resumes launches of an earlier process, and does nothing twice', async () => {
     const crash = new AbortController();
     await rig.finish(rig.launch(claimNamed('one'), crash.signal));
     crash.abort(new Error('crash'));
@@ -106,7 +106,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(rig.calls.filter((name) => name === 'virtualMachines.createOrUpdate')).toHaveLength(1);
   });
 
-  it('keeps a healthy VM whose extension fails, and tries the extension again', async () => {
+  it('keeps a healthy VM whose extension fails, and retries the extension', async () => {
     const error = new ArmError(409, 'VMExtensionProvisioningError', 'No.');
     rig.failNext('virtualMachineExtensions.createOrUpdate', { kind: 'failLate', error });
     const failures: Error[] = [];
@@ -117,7 +117,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(failures).toEqual([]);
   });
 
-  it('asks about an operation as often as Azure wants, and not again for its result', async () => {
+  it('polls an operation as often as Azure asks, and does not fetch its result again', async () => {
     await rig.arm.close();
     rig = await ProviderRig.start({ durations: { virtualMachineCreate: 45_000 } });
     await rig.newProvider({ billingExtension: false });
@@ -163,7 +163,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(await architectures('trusted')).toEqual(new Set(['amd64']));
   });
 
-  it('starts at list prices when the price list does not answer, with spot as dear as on demand', async () => {
+  it('starts with list prices when the price list does not answer, with spot as dear as on demand', async () => {
     await rig.newProvider({
       environment: { ...environmentAt(rig.arm.endpoint), prices: `${rig.arm.endpoint}/nowhere` },
     });
@@ -172,7 +172,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(new Set(type?.offerings.map(({ price }) => price))).toEqual(new Set([0.096]));
   });
 
-  it('speaks to another cloud with its audience, and tells nodes its name and registry', async () => {
+  it('uses the audience of another cloud, and configures its name and registry on nodes', async () => {
     const china = environmentNamed('azurechinacloud');
     expect(china?.prices).toBeUndefined();
     const scopes: string[] = [];
@@ -200,7 +200,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(type?.offerings[0]?.price).toBe(0.096);
   });
 
-  it('buys spot when allowed, and an instance in no zone when asked', async () => {
+  it('buys spot when allowed, and an instance without a zone when asked', async () => {
     const requirements: NodeClaim['spec']['requirements'] = [
       { key: Labels.placementScope, operator: 'In', values: ['regional'] },
     ];
@@ -215,7 +215,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(rig.arm.virtualMachines()).toMatchObject([{ zone: undefined, priority: 'Spot' }]);
   });
 
-  it('has no capacity for what is not sold', async () => {
+  it('has no capacity for offerings that are not sold', async () => {
     const claim = claimNamed('none', [{ key: Labels.skuCpu, operator: 'Gt', values: ['100000'] }]);
     await expect(rig.finish(rig.launch(claim))).rejects.toBeInstanceOf(InsufficientCapacityError);
     const huge = claimNamed('huge');
@@ -237,7 +237,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     const seen = rig.calls.length;
     await rig.clock.runUntil(() => rig.calls.slice(seen).includes(operation));
     crash.abort(new Error('crash'));
-    // What was on the wire may have reached Azure, and its answer the dying process.
+    // Requests on the wire may have reached Azure, and the answers the dying process.
     await Promise.allSettled([rig.finish(first)]);
     await rig.newProvider();
     const instance = await rig.finish(rig.launch(claimNamed('one')));

@@ -47,7 +47,7 @@ describe('AzureCloudProvider', () => {
     await expect(rig.finish(rig.cloud.delete(claimNamed('one')))).rejects.toBeInstanceOf(InstanceNotFoundError);
   });
 
-  it('removes interfaces that refused launches have left, once Azure lets go of them, and no others', async () => {
+  it('removes interfaces left by refused launches, once Azure releases them, and no others', async () => {
     const { labels } = await rig.finish(rig.launch(claimNamed('kept')));
     const crash = new AbortController();
     const begun = rig.launch(claimNamed('begun'), crash.signal);
@@ -69,7 +69,7 @@ describe('AzureCloudProvider', () => {
     expect(await rig.interfaces()).toEqual(['aks-begun', 'aks-kept']);
   });
 
-  it('learns from a zone that is full, cleans up, and goes elsewhere', async () => {
+  it('remembers a full zone, cleans up, and uses another', async () => {
     const error = new ArmError(409, 'ZonalAllocationFailed', 'No room in the zone.');
     const before = await rig.instanceTypes();
     rig.failNext('virtualMachines.createOrUpdate', { kind: 'failLate', error });
@@ -87,7 +87,7 @@ describe('AzureCloudProvider', () => {
     expect(changed.every((name) => /^Standard_D\d+as_v5$/.test(name))).toBe(true);
   });
 
-  it('forgets a launch whose claim is deleted meanwhile', async () => {
+  it('forgets a launch whose claim is deleted in the meantime', async () => {
     const error = new ArmError(409, 'ZonalAllocationFailed', 'No room in the zone.');
     rig.failNext('virtualMachines.createOrUpdate', { kind: 'failLate', error });
     const failures: Error[] = [];
@@ -98,7 +98,7 @@ describe('AzureCloudProvider', () => {
     await expect(rig.finish(rig.cloud.delete(claimNamed('one')))).rejects.toBeInstanceOf(InstanceNotFoundError);
   });
 
-  it('keeps off a family whose quota is used up, and believes the figures for a while', async () => {
+  it('avoids a family whose quota is used up, and trusts the figures for a while', async () => {
     const family = 'standardDASv5Family';
     const available = async (): Promise<string[]> => {
       const types = await rig.instanceTypes();
@@ -112,7 +112,7 @@ describe('AzureCloudProvider', () => {
     await rig.arm.close();
     rig = await ProviderRig.start({ quota: { [family]: 4 } });
     await rig.finish(rig.launch(claimNamed('one')));
-    // What was launched counts at once, before Azure's figures say so.
+    // Launches count at once, before Azure's figures include them.
     expect(await available()).toEqual(['Standard_D2as_v5 on-demand', 'Standard_D2as_v5 spot', 'Standard_D4as_v5 spot']);
     // Figures are refreshed by a loop of their own, whether anything is planned or not.
     const stop = new AbortController();
@@ -127,7 +127,7 @@ describe('AzureCloudProvider', () => {
     expect(third.labels[Labels.instanceType]).not.toBe('Standard_D2as_v5');
   });
 
-  it('does not wait for operations that are told to be over long after', async () => {
+  it('does not wait for operations that are reported complete long after', async () => {
     for (const operation of ['networkInterfaces.createOrUpdate', 'virtualMachines.createOrUpdate']) {
       rig.failNext(operation, { kind: 'finishLate', milliseconds: 600_000 });
     }
@@ -182,7 +182,7 @@ describe('AzureCloudProvider', () => {
     await expect(rig.finish(rig.launch(from('edited')))).rejects.toBeInstanceOf(LaunchError);
   });
 
-  it('resolves the status of a class, and says what is wrong with it', async () => {
+  it('resolves the status of a class, and reports its problems', async () => {
     const good = await rig.kube.get(Kinds.AKSNodeClass, { name: 'default' });
     expect(good.status).toMatchObject({ kubernetesVersion: '1.36.3', localDNSState: 'Disabled' });
     expect(good.status?.images?.map(({ id }) => id.split('/')[4])).toEqual([
@@ -201,7 +201,7 @@ describe('AzureCloudProvider', () => {
     expect(lost.status?.conditions?.find(({ type }) => type === READY)?.status).toBe('False');
   });
 
-  it('names the ways in which an instance differs from its class', async () => {
+  it('names the differences between an instance and its class', async () => {
     const instance = await rig.finish(rig.launch(claimNamed('one')));
     const bare = claimNamed('one');
     const claim: NodeClaim = {

@@ -50,7 +50,7 @@ function blocked(unavailable: UnavailableOfferings, sku: Sku): string[] {
   );
 }
 
-describe('what a failed launch teaches', () => {
+describe('a failed launch', () => {
   const quota = (text: string): object => ({ code: 'OperationNotAllowed', message: text });
   it.each<[string, object, string, string | undefined, string[], number]>([
     [

@@ -53,7 +53,7 @@ const versionsOf = ({ status }: AksNodeClass): readonly string[] => [
   ...new Set(status?.images?.map(({ id }) => id.split('/').at(-1) ?? '')),
 ];
 
-/** A class that came to its images when `version` was the newest. */
+/** A class that got its images when `version` was the newest. */
 async function classAt(version: string): Promise<AksNodeClass> {
   const made = await fixture.makeNodeClass('default');
   const images = (made.status?.images ?? []).map((image) => ({ ...image, id: image.id.replace(NEWEST, version) }));
@@ -102,7 +102,7 @@ describe('a new image release', () => {
     expect(errors).toMatchObject([{ code: 'MaintenanceWindowUnreadable' }]);
   });
 
-  it('is what the class is pinned to, back too and outside the window, and is refused when there is none', async () => {
+  it('does not matter to a pinned class, which may go back, also outside the window; a pin without images is refused', async () => {
     fixture = await AzureFixture.start({ systemNamespace: NAMESPACE });
     const now = fixture.clock.now();
     await window(now + HOUR, now + 2 * HOUR);
@@ -124,7 +124,7 @@ describe('a new image release', () => {
     });
   });
 
-  it('is previewed while it waits for the window, and so is a version that the class asks about', async () => {
+  it('is previewed while it waits for the window, and so is a version that the class requests', async () => {
     fixture = await AzureFixture.start({ systemNamespace: NAMESPACE });
     const now = fixture.clock.now();
     await window(now + HOUR, now + 2 * HOUR);
@@ -154,7 +154,7 @@ describe('a new image release', () => {
     ).toEqual([['pinned', '199901.01.0']]);
   });
 
-  it('is said in the status, with the time and with what came before, until the next one', async () => {
+  it('is reported in the status, with the time and the previous version, until the next one', async () => {
     fixture = await AzureFixture.start();
     const made = await fixture.makeNodeClass('default');
     const message = (nodeClass: AksNodeClass) => condition(nodeClass, 'ImagesReady')?.message;
@@ -187,7 +187,7 @@ describe('a new image release', () => {
   });
 });
 
-describe('a field that the provision mode cannot honour', () => {
+describe('a field that the provision mode does not support', () => {
   it.each([{ artifactStreaming: { enabled: true } }])('is refused by a condition: %j', async (spec) => {
     fixture = await AzureFixture.start();
     const refused = await fixture.makeNodeClass('default', spec);
@@ -207,7 +207,7 @@ describe('settings that keep a kubelet from starting', () => {
     [{ cpuCFSQuotaPeriod: 'soon' }, /cpuCFSQuotaPeriod soon/],
     [{ imageGCHighThresholdPercent: 80 }, /above 80 % of the disk until 80 %/],
     [{ imageGCLowThresholdPercent: 90 }, /above 85 % of the disk until 90 %/],
-  ])('are refused by a condition, where AKS does not judge them: %j', async (kubelet, message) => {
+  ])('are refused by a condition, where AKS does not validate them: %j', async (kubelet, message) => {
     fixture = await AzureFixture.start();
     const refused = await fixture.makeNodeClass('default', { kubelet: { ...kubeletDefaults, ...kubelet } });
     expect(condition(refused, 'ValidationSucceeded')).toMatchObject({
@@ -270,7 +270,7 @@ describe('the DNS cache of nodes', () => {
     expect(condition(made, 'ValidationSucceeded')).toMatchObject({ status, reason });
   });
 
-  it('that is preferred is on from Kubernetes 1.99 where nothing is in its way', async () => {
+  it('that is preferred is on from Kubernetes 1.99 where nothing conflicts with it', async () => {
     await startLater();
     await policy('konnectivity-agent');
     expect((await preferredIn()).status?.localDNSState).toBe('Enabled');
@@ -320,7 +320,7 @@ describe('the DNS cache of nodes', () => {
     expect((await fixture.reconcile(made)).status?.localDNSState).toBe('Enabled');
   });
 
-  it('that is preferred is off for every Kubernetes of today, and stays on where it is on', async () => {
+  it('that is preferred is off for every current Kubernetes version, and stays on where it is on', async () => {
     fixture = await AzureFixture.start(server);
     const made = await fixture.makeNodeClass('default', { localDNS: localDNS('Preferred') });
     expect(condition(made, 'LocalDNSReady')?.status).toBe('True');
@@ -349,7 +349,7 @@ describe('the disk encryption set', () => {
     await fixture.restart({ diskEncryptionSetId });
   };
 
-  it('must be readable, and is looked at again soon when it is not', async () => {
+  it('must be readable, and is checked again soon when it is not', async () => {
     await start();
     const error = new ArmError(403, 'AuthorizationFailed', 'No.');
     fixture.failNext('diskEncryptionSets.get', { kind: 'refuse', error }, 100);

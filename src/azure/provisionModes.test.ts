@@ -120,7 +120,7 @@ describe('mode bootstrappingclient', () => {
     expect(fixture.arm.virtualMachines().map((vm) => bootProblem(vm))).toEqual([undefined]);
   });
 
-  it('says so when the server refuses, and leaves nothing', async () => {
+  it('reports a refusal of the server, and leaves nothing', async () => {
     await start();
     await fixture.makeNodeClass('default');
     const error = new ArmError(400, 'BadProfile', 'No.');
@@ -188,7 +188,7 @@ describe.each(['aksmachineapi', 'aksmachineapiheaderbatch'] as const)('mode %s',
     expect(machineBodies()).toHaveLength(1);
   });
 
-  it('removes it through AKS, whether its claim is whole or lost', async () => {
+  it('removes it through AKS, whether or not its claim is complete', async () => {
     await start();
     const [one, two] = [fixture.claimNamed('pool-1', D2S), fixture.claimNamed('pool-2', D2S)];
     const first = await fixture.launch(one);
@@ -205,7 +205,7 @@ describe.each(['aksmachineapi', 'aksmachineapiheaderbatch'] as const)('mode %s',
     expect(await fixture.finish(fixture.cloud.list())).toEqual([]);
   });
 
-  it('learns from what compute told AKS, and goes elsewhere', async () => {
+  it('uses compute’s error behind AKS, and tries another offering', async () => {
     await start();
     const error = new ArmError(409, 'ZonalAllocationFailed', 'No room in the zone.');
     fixture.failNext('virtualMachines.createOrUpdate', { kind: 'refuse', error });
@@ -220,7 +220,7 @@ describe.each(['aksmachineapi', 'aksmachineapiheaderbatch'] as const)('mode %s',
     expect(instance.labels[Labels.zone]).not.toBe(`eastus-${zones[0]?.[0] ?? ''}`);
   });
 
-  it('tells the claim when a machine fails after AKS has accepted it', async () => {
+  it('reports to the claim when a machine fails after AKS has accepted it', async () => {
     await start();
     const error = new ArmError(409, 'SkuNotAvailable', 'Sold out.');
     fixture.failNext('virtualMachines.createOrUpdate', { kind: 'failLate', error });
@@ -248,7 +248,7 @@ describe.each(['aksmachineapi', 'aksmachineapiheaderbatch'] as const)('mode %s',
     expect(machineBodies()).toMatchObject([{ properties: { mode } }]);
   });
 
-  it('gives two claims of one shortened name no common machine', async () => {
+  it('gives two claims with the same shortened name separate machines', async () => {
     await start();
     const long = 'a'.repeat(60);
     await fixture.launch(fixture.claimNamed(`${long}b-12345`, D2S));
@@ -257,7 +257,7 @@ describe.each(['aksmachineapi', 'aksmachineapiheaderbatch'] as const)('mode %s',
     expect(new Set(names)).toEqual(new Set([`${long}b-12345`, `${long}c-12345`]));
   });
 
-  it('refuses images that AKS does not know by name', async () => {
+  it('refuses images for which AKS has no name', async () => {
     await start({ useSig: false });
     await expect(fixture.launch(fixture.claimNamed('pool-1', D2S))).rejects.toBeInstanceOf(LaunchError);
   });
@@ -317,7 +317,7 @@ describe('a batch of AKS machines', () => {
   const made = (): readonly (string | undefined)[] =>
     fixture.arm.virtualMachines().map(({ tags }) => tags[ManagedTags.machineNodeClaim]);
 
-  it('of which AKS could not make one is not sent again, and the others stay', async () => {
+  it('in which AKS could not create one machine is not sent again, and the others stay', async () => {
     let requests = 0;
     await startBehind(async (request, send) => {
       requests += 1;
@@ -340,7 +340,7 @@ describe('a batch of AKS machines', () => {
     expect(made()).toEqual(['pool-1', 'pool-3']);
   });
 
-  it('whose answer was lost is used as AKS has made it', async () => {
+  it('whose answer was lost is used as AKS has created it', async () => {
     let requests = 0;
     await startBehind(async (request, send) => {
       requests += 1;

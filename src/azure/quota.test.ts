@@ -19,7 +19,7 @@ async function quotaWith(used: () => number): Promise<{ readonly quota: Quota; r
   return { quota, clock };
 }
 
-it('subtracts launches from the moment that they are decided on, and gives back those that fail', async () => {
+it('subtracts launches as soon as they are decided, and adds failed ones back', async () => {
   const { quota } = await quotaWith(() => 0);
   const first = quota.hold(NEED, 'one');
   const second = quota.hold(NEED, 'one');
@@ -42,12 +42,12 @@ it('counts an accepted launch until the figures contain it, and one in flight fo
   await clock.advance(60_000);
   used = 4;
   await quota.refresh();
-  // Four are in the figures, four are on their way.
+  // Four are in the figures, four are being launched.
   expect(quota.allows({ ...D4, cpus: 2 })).toBe(true);
   expect(quota.allows({ ...D4, cpus: 3 })).toBe(false);
 });
 
-it('tells what is used of every quota, with claims that are launching or have yet to launch counted once', async () => {
+it('reports the usage of every quota, with launching and unlaunched claims counted once', async () => {
   const { quota } = await quotaWith(() => 2);
   quota.hold(NEED, 'launching');
   const planned = new Map([

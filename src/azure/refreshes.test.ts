@@ -31,7 +31,7 @@ async function refreshed(seed: string, until: number): Promise<readonly number[]
   return at;
 }
 
-it('refreshes by itself, sooner after a failure, and not at the moments of other processes', async () => {
+it('refreshes periodically, sooner after a failure, and at different times than other processes', async () => {
   const runs = await Promise.all(['one', 'two', 'three', 'four'].map((seed) => refreshed(seed, 10 * INTERVAL)));
   for (const at of runs) {
     const [first = -1, second = 0, ...others] = at;

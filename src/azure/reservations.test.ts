@@ -44,7 +44,7 @@ function claimOf(fixture: AzureFixture, name: string): NodeClaim {
   return { ...claim, spec: { ...claim.spec, requirements } };
 }
 
-it('uses up what is reserved before it buys, and counts what Azure does not show yet', async () => {
+it('uses reservations before it buys, and counts launches that Azure does not show yet', async () => {
   const { fixture, group } = await started();
   const nodeClass = await fixture.makeNodeClass('default');
   const left = async (): Promise<readonly unknown[]> => {
@@ -79,7 +79,7 @@ it('uses up what is reserved before it buys, and counts what Azure does not show
   await fixture.close();
 });
 
-it('buys instead when a reservation cannot deliver, and does not blame what is sold freely', async () => {
+it('buys instead when a reservation cannot deliver, and does not mark unreserved capacity as failed', async () => {
   const { fixture } = await started();
   await fixture.makeNodeClass('default');
   const error = new ArmError(409, 'AllocationFailed', 'The reservation has no room.');

@@ -35,7 +35,7 @@ it('counts what is used and what is left of the subnets that classes name', asyn
   expect(free).toBeGreaterThan(100);
   expect(shown(metrics, small)).toEqual([0, 11]);
   await azure.createInterface('one');
-  // The second class moves: what no class names any more is not shown.
+  // The second class moves: a subnet that no class names any more is not shown.
   await see('second', own);
   expect(shown(metrics, own)).toEqual([used + 1, free - 1]);
   expect(shown(metrics, small)).toEqual([undefined, undefined]);

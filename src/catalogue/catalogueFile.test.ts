@@ -9,7 +9,7 @@ const bundled = bundledInstanceTypes({ region: 'westeurope' });
 const copy = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
 
 describe('the catalogue file', () => {
-  it('says what an instance is and what it costs where', () => {
+  it('describes an instance and its prices', () => {
     const entry = writeCatalogue(bundled).find(({ name }) => name === 'Standard_B2ms');
     expect(entry).toMatchInlineSnapshot(`
       {
@@ -113,7 +113,7 @@ describe('the catalogue file', () => {
     expect([...(metal?.requirements.get(Labels.arch).values ?? [])]).toEqual(['amd64']);
   });
 
-  it('tells every mistake with its path, and keeps the rest', () => {
+  it('reports every mistake with its path, and keeps the rest', () => {
     const good = { name: 'good', labels: {}, allocatable: { cpu: 1 }, offerings: [] };
     const { instanceTypes, problems } = readCatalogue([
       good,

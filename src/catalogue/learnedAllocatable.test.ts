@@ -28,7 +28,7 @@ const memoryOf = (learned: LearnedAllocatable, build: NodeBuild = BUILD): string
   return room && formatResources(room)['memory'];
 };
 
-it('believes the least of the nodes that live, and keeps what the last one has taught', () => {
+it('uses the least value of existing nodes, and keeps what it learned from the last one', () => {
   const learned = new LearnedAllocatable();
   expect(memoryOf(learned)).toBeUndefined();
   learned.learn(claim(), node('a', '12600Mi'));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { compiledFile, loadCompiledProgram } from './compiledProgram.ts';
 
-describe('a bundle with its compiled code', () => {
+describe('a bundle with a code cache', () => {
   let folder: string;
   let bundle: string;
 
@@ -15,7 +15,7 @@ describe('a bundle with its compiled code', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('runs with the code that was kept, and without', async () => {
+  it('runs with and without the code cache', async () => {
     const fresh = loadCompiledProgram(bundle);
     expect(await fresh?.runProgram(['one', 'two'])).toBe(2);
     await writeFile(compiledFile(bundle), fresh?.compiled() ?? '');
@@ -24,18 +24,18 @@ describe('a bundle with its compiled code', () => {
     expect(await kept?.runProgram(['one'])).toBe(1);
   });
 
-  it('compiles anew where the code that was kept is of another V8 or another bundle', async () => {
+  it('compiles when the code cache is of another V8 or another bundle', async () => {
     await writeFile(compiledFile(bundle), 'not what V8 keeps');
     const other = loadCompiledProgram(bundle);
     expect(other?.isKept).toBe(false);
     expect(await other?.runProgram([])).toBe(0);
   });
 
-  it('is not there where the program runs from source', () => {
+  it('does not exist where the program runs from source', () => {
     expect(loadCompiledProgram(join(folder, 'none.cjs'))).toBeUndefined();
   });
 
-  it('says so when the file is something else', async () => {
+  it('reports a file that is something else', async () => {
     await writeFile(bundle, 'exports.run = 1;');
     expect(() => loadCompiledProgram(bundle)).toThrow('program.cjs is not a bundle of the program');
   });

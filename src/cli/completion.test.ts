@@ -66,7 +66,7 @@ describe('completion', () => {
   });
 });
 
-it('prints an answer again only when it is another one', async () => {
+it('prints an answer again only when it has changed', async () => {
   const answers = ['a', 'a', 'b', 'b', 'c'];
   const end = new AbortController();
   const written: string[] = [];

@@ -25,7 +25,7 @@ const VIEW: TopView = { sort: 'name', reverse: false, filter: '', offset: 0 };
 const namesIn = (text: string): string[] => [...text.matchAll(/^([abc]) {2}/gm)].map(([, name]) => name ?? '');
 
 describe('the screen', () => {
-  it('is never wider than the terminal: bars give way first, then the last columns', () => {
+  it('is never wider than the terminal: first bars are dropped, then the last columns', () => {
     const widest = (width: number): number =>
       Math.max(
         ...topScreen(ROWS, { ...VIEW, width })

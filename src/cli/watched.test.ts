@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { printWatched } from './watched.ts';
 
-describe('an answer that is watched', () => {
-  it('is printed again only when it is another one', async () => {
+describe('a watched answer', () => {
+  it('is printed again only when it has changed', async () => {
     const answers = ['a', 'a', 'b', 'b', 'a'];
     const written: string[] = [];
     const end = new AbortController();

@@ -9,7 +9,7 @@ import type { InstanceType } from './instanceType.ts';
 const copied = (types: readonly InstanceType[]): readonly InstanceType[] =>
   instanceTypesFrom(structuredClone(instanceTypeData(types)));
 
-it('makes the types that Azure sells again as they were', () => {
+it('recreates Azure’s types exactly', () => {
   const types = bundledInstanceTypes({
     region: 'westeurope',
     nodeClass: { metadata: { name: 'default' }, spec: { imageFamily: 'Ubuntu2204', osDiskSizeGB: 128 } },
@@ -46,7 +46,7 @@ it('keeps bounds, absent labels, reservations and quotas', () => {
   expect(copied([type])).toEqual([type]);
 });
 
-it('sends once what types share', () => {
+it('sends shared parts once', () => {
   const requirements = Requirements.of(Requirement.of('a', 'In', ['b']));
   const type = (name: string): InstanceType => ({
     name,

@@ -52,7 +52,7 @@ describe('chooseOffering', () => {
     expect(choose(claim('default-x7k2p'), types.toReversed())?.offering.zone).toBe(first?.offering.zone);
   });
 
-  it('goes by the prices and resources that it is shown, and buys the type itself', () => {
+  it('uses the prices and resources of the view, and buys the original type', () => {
     const types = [type('a', 1), type('b', 2)];
     const cheaper: TypeView = (all) =>
       all.map((each) =>
@@ -90,7 +90,7 @@ describe('chooseOffering', () => {
     );
   });
 
-  it('buys what the plan says, in its order, and goes by price where the plan has no say', () => {
+  it('follows the order of the plan, and uses the price where the plan has no preference', () => {
     const annotations = { [Annotations.plannedOfferings]: 'b/eastus-3/on-demand,b/eastus-1/on-demand,junk' };
     const planned: NodeClaim = { ...claim('x'), metadata: { name: 'x', annotations } };
     const types = [type('a', 1), type('b', 2)];

@@ -25,7 +25,7 @@ function join(list: readonly RequirementItem[]): Requirement {
   return list.map((each) => Requirement.fromItem(each)).reduce((left, right) => left.intersection(right));
 }
 
-/** The meaning of an item, said once more and as plainly as possible. */
+/** Independent, simple definition of an item's meaning. */
 function meets(each: RequirementItem, value: string | undefined): boolean {
   const list = each.values ?? [];
   const compare = (test: (value: number, limit: number) => boolean): boolean =>
@@ -81,7 +81,7 @@ describe('Requirement', () => {
     );
   });
 
-  it('knows without building the set whether something is common', () => {
+  it('tells whether there is an intersection without building the set', () => {
     fc.assert(
       fc.property(requirement, requirement, (a, b) => {
         const common = domain.some((value) => a.has(value) && b.has(value));
@@ -92,10 +92,10 @@ describe('Requirement', () => {
     );
   });
 
-  it('reads back from its own items', () => {
+  it('can be parsed from its own items', () => {
     fc.assert(
       fc.property(requirement, (original) => {
-        // What no node can meet has no items of its own.
+        // An unsatisfiable requirement has no items.
         fc.pre(original.allowsAbsence || original.hasIntersection(Requirement.of('k', 'Exists')));
         expect(join(original.toItems()).equals(original)).toBe(true);
       }),
@@ -145,7 +145,7 @@ describe('Requirement', () => {
     expect(original.toString()).toBe(text);
   });
 
-  it('is met by no node when its bound is none', () => {
+  it('is unsatisfiable with an invalid bound', () => {
     for (const impossible of [
       Requirement.of('k', 'Gt', ['9223372036854775807']),
       Requirement.of('k', 'Gt', ['many']),

@@ -55,7 +55,7 @@ describe('Requirements.isCompatible', () => {
     }
   });
 
-  it('does not forget that a label must exist when it must also not be something', () => {
+  it('remembers that a label must exist when it must also not have a value', () => {
     const wanted = Requirements.of(Requirement.of('k', 'Gt', ['5']), Requirement.of('k', 'NotIn', ['7']));
     expect(Requirements.empty.isCompatible(wanted)).toBe(false);
     expect(only('NotIn', 'x').isCompatible(wanted)).toBe(true);
@@ -71,7 +71,7 @@ describe('Requirements.isCompatible', () => {
 });
 
 describe('Requirements', () => {
-  it('says why, with a guess at what was meant', () => {
+  it('gives reasons, with a guess at the intended key', () => {
     const node = Requirements.fromLabels({ [zone]: '1', 'example.com/team': 'a' });
     const wanted = Requirements.fromLabels({ [zone]: '2', zone: '1', 'mine.com/team': 'a', nothing: 'x' });
     expect(

@@ -48,7 +48,7 @@ describe('answers of the thread', () => {
     answers = new Answers(source, startThread);
   });
 
-  it('are those that the controller itself would give', async () => {
+  it('equal those of the controller itself', async () => {
     const { objects, cloud, kube } = source.rehearsal();
     const rehearsal = await rehearse({ objects, cloud });
     const pod = await explainPodIn(rehearsal, { namespace: 'default', name: 'stranger' }, kube);
@@ -74,7 +74,7 @@ describe('answers of the thread', () => {
     await expect(answers.whatIf(changed)).rejects.toThrow('AKSNodeClass default: does not exist');
   });
 
-  it('are given one at a time, and those that are too many are refused', async () => {
+  it('are computed one at a time, and too many are refused', async () => {
     const asked = Array.from({ length: 20 }, () => answers.node('node-b'));
     const settled = await Promise.allSettled(asked);
     const refused = settled.filter((each) => each.status === 'rejected');
@@ -173,7 +173,7 @@ describe('the thread', () => {
 });
 
 describe('what is sent to the thread', () => {
-  it('is only what it has not got', async () => {
+  it('consists only of new objects', async () => {
     const source = paperShop();
     answers = new Answers(source, startThread);
     let messages: ToThread[] = [];

@@ -87,7 +87,7 @@ afterEach(async () => {
 });
 
 describe('the gate', () => {
-  it('lets a browser in once with the token, and offers another one', async () => {
+  it('admits a browser once with the token, and issues another one', async () => {
     await visitor.start();
     const [first] = visitor.addresses;
     const token = visitor.token;
@@ -112,7 +112,7 @@ describe('the gate', () => {
     },
   );
 
-  it('shows how to get in, and none of the page', async () => {
+  it('shows how to sign in, and nothing of the page', async () => {
     await visitor.start();
     const { status, text } = await visitor.ask('/now');
     expect([status, text.includes('nodewright dashboard'), text.includes('<title>page')]).toEqual([401, true, false]);
@@ -167,7 +167,7 @@ describe('the gate', () => {
     expect(headers['cache-control']).toBe('no-store');
   });
 
-  it('takes a token of the cluster where the API server vouches for it', async () => {
+  it('accepts a token of the cluster if the API server accepts it', async () => {
     const reviewed: string[] = [];
     const { onAddress: _, ...rest } = { onAddress: undefined };
     await visitor.start({
@@ -187,7 +187,7 @@ describe('the gate', () => {
     expect(reviewed).toEqual(['good', 'bad']);
   });
 
-  it('ends the session of a token that the API server does not vouch for any more', async () => {
+  it('ends the session of a token that the API server no longer accepts', async () => {
     const clock = vi.spyOn(Date, 'now');
     const started = Date.now();
     let isGood = true;
@@ -205,7 +205,7 @@ describe('the gate', () => {
 });
 
 describe('the data', () => {
-  it('tells how the cluster is, what it costs and which pods wait', async () => {
+  it('reports the state of the cluster, its cost and the waiting pods', async () => {
     await visitor.start();
     await visitor.enter();
     const now = await visitor.json<NowScreen>('/api/now');
@@ -236,7 +236,7 @@ describe('the data', () => {
     expect((await visitor.ask('/api/explain/default/never')).status).toBe(404);
   });
 
-  it('says what is wrong with a NodePool, and what a good one would do', async () => {
+  it('reports mistakes in a NodePool, and the effect of a valid one', async () => {
     await visitor.start();
     await visitor.enter();
     const origin = `http://${visitor.host}`;

@@ -197,7 +197,7 @@ describe('an informer', () => {
     await world.informers.synced();
   });
 
-  it('does not spin when a server ends every watch at once', async () => {
+  it('does not loop when a server ends every watch at once', async () => {
     const world = await follow((_request, response) => page(response, 10, []), {
       watch: (request, response, count) => {
         const watch = new OpenWatch(request, response);
@@ -211,7 +211,7 @@ describe('an informer', () => {
     expect(world.server.requests.length).toBeLessThan(16);
   });
 
-  it('leaves a connection that has gone silent', async () => {
+  it('leaves a connection that has become silent', async () => {
     const world = await follow((_request, response) => page(response, 10, []));
     await eventually(() => world.watches.length === 1);
     await eventually(() => world.clock.pendingWork === 0);

@@ -96,7 +96,7 @@ describe('LeaderElector', () => {
     expect(spec()).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 0 });
   });
 
-  it('takes over a silent leader only after its lease, counted by the own clock from the last change seen', async () => {
+  it('takes over from a silent leader only after its lease, measured by its own clock from the last change seen', async () => {
     const { clock, leases, trace, start } = setUp();
     // A dead leader whose clock was an hour ahead: its timestamps must not matter.
     await leases.client().create(
@@ -169,7 +169,7 @@ describe('LeaderElector', () => {
     expect(spec()).toMatchObject({ holderIdentity: 'thief' });
   });
 
-  it('keeps its lead when others touch the lease, or an administrator deletes it', async () => {
+  it('stays leader when others touch the lease, or an administrator deletes it', async () => {
     const { clock, leases, trace, start, spec } = setUp();
     start('one', { labels: { team: 'platform' } });
     await clock.advance(7_000);
@@ -216,7 +216,7 @@ describe('LeaderElector', () => {
     expect(() => start('one', { leaseDuration: 10_000 })).toThrow(RangeError);
   });
 
-  it('tells two lives of one pod apart', () => {
+  it('distinguishes two processes of one pod', () => {
     const random = new SeededRandom(1);
     const first = leaderIdentity('karpenter-7d4b9c-x2x', random);
     expect(first).toMatch(/^karpenter-7d4b9c-x2x_[0-9a-f-]{36}$/);
@@ -269,7 +269,7 @@ class Machine implements Clock {
     return work;
   }
 
-  /** Something from outside reaches the process, when it runs. */
+  /** An outside event reaches the process, when it runs. */
   deliver(action: () => void): void {
     if (this.paused) this.deferred.push(action);
     else action();
@@ -286,7 +286,7 @@ class Machine implements Clock {
   }
 }
 
-/** Plays one random schedule; returns what went wrong. */
+/** Runs one random schedule; returns what went wrong. */
 async function play(seed: number): Promise<string[]> {
   const world = new VirtualClock(0, { quietTurns: 1 });
   const leases = new MemoryLeases();

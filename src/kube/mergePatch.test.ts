@@ -4,7 +4,7 @@ import { mergePatch } from './mergePatch.ts';
 
 type Json = Record<string, unknown>;
 
-/** RFC 7386, section 2, word by word: the receiving end that the patches are made for. */
+/** RFC 7386, section 2: the receiving side of the patches. */
 function apply(target: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
   const object = typeof target === 'object' && target !== null && !Array.isArray(target) ? target : {};

@@ -56,7 +56,7 @@ it('is read again at once when it is in doubt, and until a server that was repla
   expect(await readsIn(600)).toBe(0);
 });
 
-it('stays in doubt when a watch breaks while the server is asked', async () => {
+it('stays in doubt when a watch breaks during the request', async () => {
   const asked = version.current();
   served = 'v1.37.0';
   version.doubt();
@@ -65,7 +65,7 @@ it('stays in doubt when a watch breaks while the server is asked', async () => {
   expect(reads).toBe(2);
 });
 
-it('says when the server does not tell it', async () => {
+it('throws when the server does not report it', async () => {
   served = '';
   await expect(version.current()).rejects.toMatchObject({ code: 'ServerVersionUnknown' });
 });

@@ -22,7 +22,7 @@ describe('shareWith', () => {
     expect(JSON.stringify(shareWith<unknown>({ a: 1 }, raw))).toBe('{"a":1,"__proto__":{"b":2}}');
   });
 
-  it('gives the model itself when all is equal, and its parts when some is', () => {
+  it('returns the model itself when all is equal, and its parts when some are', () => {
     fc.assert(
       fc.property(fc.object(), json, (part, other) => {
         const model = { same: plain(part), other: 1 };

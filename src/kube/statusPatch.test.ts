@@ -4,7 +4,7 @@ import type { Kube, ObjectRef, Patch, PatchOptions } from './kube.ts';
 import { MemoryLeases } from '../../test/fixtures/kube/memoryLeases.ts';
 import { patchObject, patchStatus } from './statusPatch.ts';
 
-/** A server end that writes down what it is asked and answers with a new version. */
+/** A server that records requests and answers with a new version. */
 function recorder() {
   const requests: { ref: ObjectRef; patch: Patch; options: PatchOptions | undefined }[] = [];
   const kube = {

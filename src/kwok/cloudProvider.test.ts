@@ -52,7 +52,7 @@ const launch = (wanted: NodeClaim, view?: TypeView): Promise<Instance> =>
 const nodes = async () => (await local.kube.list(Kinds.Node)).items;
 
 describe('create', () => {
-  it('makes a Node of the cheapest instance that is allowed and large enough', async () => {
+  it('creates a Node of the cheapest allowed instance that is large enough', async () => {
     const instance = await launch(claim(['c-1x-amd64-linux', 'c-4x-amd64-linux', 'c-2x-amd64-linux']));
     const [node] = await nodes();
     expect(node?.spec).toMatchObject({ providerID: instance.providerID, taints: [Taints.unregistered] });
@@ -74,7 +74,7 @@ describe('create', () => {
     });
   });
 
-  it('keeps to the zone and the capacity type that are asked for', async () => {
+  it('uses the requested zone and capacity type', async () => {
     const instance = await launch(
       claim(
         ['c-2x-amd64-linux'],
@@ -87,7 +87,7 @@ describe('create', () => {
     expect(instance.labels).toMatchObject({ [Labels.zone]: 'test-zone-c', [Labels.capacityType]: 'on-demand' });
   });
 
-  it('sells no more of a reservation than is left of it', async () => {
+  it('sells no more of a reservation than is left', async () => {
     const offering = {
       Price: 0,
       ReservationCapacity: 2,
@@ -119,7 +119,7 @@ describe('create', () => {
     expect(await left()).toMatchObject({ reservationCapacity: 1, available: true });
   });
 
-  it('chooses among the types as overlays show them, and makes the instance as it is', async () => {
+  it('chooses among the types as changed by overlays, and creates the original instance', async () => {
     const wanted = claim(['c-1x-amd64-linux', 'c-2x-amd64-linux']);
     wanted.spec.resources = { requests: { cpu: '500m', 'example.com/widget': '1' } };
     await expect(launch(wanted)).rejects.toThrow(/resources excluded 16$/);
@@ -140,7 +140,7 @@ describe('create', () => {
     expect(await nodes()).toHaveLength(1);
   });
 
-  it('lets the Node come late when its class says so, unless it is given up before', async () => {
+  it('delays the Node when its class says so, unless it is given up before', async () => {
     nodeClass = { ...nodeClass, spec: { nodeRegistrationDelay: '1m' } };
     await launch(claim(['c-2x-amd64-linux']));
     await clock.advance(59_000);
@@ -154,7 +154,7 @@ describe('create', () => {
     expect(await nodes()).toHaveLength(1);
   });
 
-  it('launches an instance whose Node is refused: it cannot join until it is welcome', async () => {
+  it('launches an instance whose Node is refused: it cannot join until the Node is accepted', async () => {
     const refused = claim(['c-2x-amd64-linux']);
     let welcome = false;
     const kube = new Proxy(local.kube, {

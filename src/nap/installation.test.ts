@@ -37,7 +37,7 @@ describe('what AKS puts into a cluster', () => {
     expect(await pools()).toEqual([]);
   });
 
-  it('is the default pools, which stay when they are no longer wanted, and come back when they are', async () => {
+  it('includes the default pools, which stay when they are no longer wanted, and are created when they are wanted again', async () => {
     await install('Auto');
     expect(await pools()).toEqual(['default', 'system-surge']);
     await install('None');
@@ -47,7 +47,7 @@ describe('what AKS puts into a cluster', () => {
     expect(await pools()).toEqual(['default']);
     await install('Auto');
     expect(await pools()).toEqual(['default', 'system-surge']);
-    // Once: what a user deletes stays deleted.
+    // Only once: what a user deletes stays deleted.
     await server.kube.delete(Kinds.NodePool, { name: 'default' });
     await install('Auto');
     expect(await pools()).toEqual(['system-surge']);

@@ -138,7 +138,7 @@ describe('defaults', () => {
 });
 
 describe('sources', () => {
-  it('lets a flag beat its variable', () => {
+  it('lets a flag override its variable', () => {
     const { options } = parse({ METRICS_PORT: '1', LOG_LEVEL: 'error' }, { 'metrics-port': '2' });
     expect([options.metricsPort, options.logLevel]).toEqual([2, 'error']);
   });
@@ -422,12 +422,12 @@ describe('rules between options', () => {
     ],
     ['free ports', { METRICS_PORT: '0', HEALTH_PROBE_PORT: '0' }, []],
   ])('%s', (_name, environment, expected) => {
-    // What this version refuses anyway has its own test.
+    // Options refused by this version have their own test.
     expect(problems(environment).filter((problem) => !problem.includes('is refused'))).toEqual(expected);
   });
 });
 
-it('refuses what this version cannot honour, and says what has no effect', () => {
+it('refuses unsupported options, and reports those without effect', () => {
   expect(problems({ IGNORE_DRA_REQUESTS: 'false' })).toEqual([
     'IGNORE_DRA_REQUESTS: "false" is refused: dynamic resource allocation is not supported',
   ]);

@@ -19,7 +19,7 @@ const pod = (spec: object): object => ({
 const read = (...objects: object[]) =>
   readManifests(objects.map((object, index) => ({ source: `${index}.json`, text: JSON.stringify(object) })));
 
-/** Plausible pieces in wrong places find more than random bytes do. */
+/** Plausible pieces in wrong places find more defects than random bytes. */
 const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.constantFrom(
@@ -88,7 +88,7 @@ const spec = fc.record(
 );
 
 describe('a plan', () => {
-  it('comes out of anything, with what is wrong told in one line each', () => {
+  it('can be made from any input, with one line per mistake', () => {
     fc.assert(
       fc.property(spec, (extra) => {
         const input = read(pod({}), pod(extra), { ...pod(extra), metadata: { name: 'b' } });
@@ -105,7 +105,7 @@ describe('a plan', () => {
     );
   });
 
-  it('says what it had to assume', () => {
+  it('reports its assumptions', () => {
     const pool = (name: string, extra: object): object => ({
       apiVersion: 'karpenter.sh/v1',
       kind: 'NodePool',

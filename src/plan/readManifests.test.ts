@@ -42,7 +42,7 @@ describe('workloads', () => {
     expect(input.daemons.map(({ metadata }) => metadata.name)).toEqual(['agent']);
   });
 
-  it('have as many pods as their autoscaler keeps at least, wherever it is, and say so', () => {
+  it('have at least the replicas of their autoscaler, wherever it is, and report it', () => {
     const autoscaler = (name: string, target: string, spec: string): string =>
       `apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: { name: ${name} }\nspec: { scaleTargetRef: { apiVersion: apps/v1, kind: ${target.split(' ')[0]}, name: ${target.split(' ')[1]} }, ${spec} }\n`;
     const input = read(
@@ -86,7 +86,7 @@ describe('workloads', () => {
     expect(names(input)).toEqual(['default/same-0', 'default/same-statefulset-0']);
   });
 
-  it('request what they limit, as the API server would have it', () => {
+  it('request what they limit, as in the API server', () => {
     const { pods } = read(
       'apiVersion: v1\nkind: Pod\nmetadata: { name: a }\nspec: { containers: [{ name: b, resources: { limits: { cpu: 2, memory: 1Gi }, requests: { cpu: 0.5 } } }] }\n',
     );
@@ -336,7 +336,7 @@ spec:
     expect(lines(input)).toEqual(['a.yaml:11: AKSNodeClass v9: there is no version karpenter.azure.com/v9']);
   });
 
-  it('are judged as the API server would', () => {
+  it('are validated as by the API server', () => {
     const input = read(
       [
         pool('heavy', 'weight: 1000'),

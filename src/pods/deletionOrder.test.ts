@@ -30,7 +30,7 @@ function pod(name: string, { node = name, phase = 'Running', readyFor = 1_000, c
 const order = (...pods: readonly Pod[]): readonly string[] =>
   inDeletionOrder(pods, pods, NOW).map(({ metadata }) => metadata.name);
 
-it('gives up pods that are not placed, not running, not ready, of low cost, beside others, then young ones', () => {
+it('deletes pods that are unscheduled, not running, not ready, of low cost, beside others, then young ones', () => {
   const sorted = [
     pod('placed nowhere', { node: '', phase: 'Pending', readyFor: 0 }),
     pod('starting', { phase: 'Pending', readyFor: 0 }),

@@ -99,7 +99,7 @@ describe('drain', () => {
     expect(firstTier([])).toEqual([]);
   });
 
-  it('is in time for the grace period of a pod, and hurries no pod that cannot go faster', () => {
+  it('is in time for the grace period of a pod, and does not shorten the minimum', () => {
     const patient = pod({}, { terminationGracePeriodSeconds: 30 });
     expect(forcedFrom(patient, undefined)).toBeUndefined();
     expect(mustForce(patient, NOW + 30_001, NOW)).toBe(false);
@@ -130,7 +130,7 @@ describe('budgets', () => {
     ['others', [budget({ maxUnavailable: 0, selector: { matchLabels: { app: 'b' } } })], false],
   ])('%s', (_what, budgets, blocked) => expect(new PodBudgets(budgets).isFullyBlocked(labelled)).toBe(blocked));
 
-  it('let a pod go that is not ready, if they say so', () => {
+  it('allow eviction of a pod that is not ready, with AlwaysAllow', () => {
     const unready = { ...labelled, status: { conditions: [{ type: 'Ready', status: 'False' }] } };
     expect(
       new PodBudgets([budget({ maxUnavailable: 0, unhealthyPodEvictionPolicy: 'AlwaysAllow' })]).isFullyBlocked(

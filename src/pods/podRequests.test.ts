@@ -91,7 +91,7 @@ describe('podRequests', () => {
       expect(requestsOf(pod(deferred))['cpu']).toBe('6');
     });
 
-    it('forgets what is wanted when it can never be had', () => {
+    it('ignores an infeasible resize', () => {
       const infeasible = [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }];
       expect(requestsOf(pod(infeasible))).toEqual({ cpu: '4', memory: '2Gi', pods: '1' });
     });

@@ -21,7 +21,7 @@ const nomination = (pod: string): DecisionRecord => ({ kind: 'nomination', pods:
 const namesOf = (entries: readonly LedgerEntry[]): string[] =>
   entries.map((entry) => (entry.kind === 'nomination' ? (entry.pods.names[0] ?? '') : entry.kind));
 
-/** A process with a ledger on disk; `end` is an orderly end, without it the process dies. */
+/** A process with a ledger on disk; `end` is an orderly end, otherwise the process dies. */
 function start(limits: { maxBytes?: number; maxAge?: number; limit?: number } = {}) {
   const ledger = new Ledger({ now: () => now, ...(limits.limit !== undefined && { limit: limits.limit }) });
   const { maxBytes = 1_000_000, maxAge = 24 * HOUR } = limits;
@@ -30,7 +30,7 @@ function start(limits: { maxBytes?: number; maxAge?: number; limit?: number } = 
 }
 
 describe('the ledger on disk', () => {
-  it('survives a restart, and numbers go on', () => {
+  it('survives a restart, and numbers continue', () => {
     const first = start();
     first.ledger.append(nomination('a'));
     first.ledger.append(nomination('b'));
@@ -42,7 +42,7 @@ describe('the ledger on disk', () => {
     expect(namesOf(readLedgerFiles(directory))).toEqual(['a', 'b', 'c']);
   });
 
-  it('loses only a record that was torn', () => {
+  it('loses only a truncated record', () => {
     const first = start();
     first.ledger.append(nomination('a'));
     first.ledger.append(nomination('b'));
@@ -75,7 +75,7 @@ describe('the ledger on disk', () => {
     expect(namesOf(readLedgerFiles(directory))).toEqual(['a']);
   });
 
-  it('keeps to its size: the oldest go first, and the newest are there', () => {
+  it('respects its size limit: the oldest entries are dropped, and the newest are kept', () => {
     const { ledger } = start({ maxBytes: 4_000 });
     for (let at = 0; at < 500; at++) ledger.append(nomination(`pod-${at}`));
     const bytes = readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
@@ -85,7 +85,7 @@ describe('the ledger on disk', () => {
     expect(names.length).toBeGreaterThan(10);
   });
 
-  it('forgets what is too old', () => {
+  it('drops entries that are too old', () => {
     const first = start({ maxAge: HOUR });
     first.ledger.append(nomination('a'));
     first.end();
@@ -95,7 +95,7 @@ describe('the ledger on disk', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('forgets what is too old while it goes on', () => {
+  it('drops entries that become too old while it runs', () => {
     const { ledger } = start({ maxAge: 8 * HOUR });
     for (let at = 0; at < 24; at++, now += HOUR) ledger.append(nomination(`pod-${at}`));
     const names = namesOf(readLedgerFiles(directory));
@@ -104,7 +104,7 @@ describe('the ledger on disk', () => {
     expect(names).not.toContain('pod-12');
   });
 
-  it('knows after a restart since when a node is kept', () => {
+  it('remembers after a restart since when a node has been kept', () => {
     const kept: DecisionRecord = { kind: 'kept', nodeClaim: 'a', cause: { kind: 'pdb', pod: 'x/y', budgets: ['x/b'] } };
     start().ledger.append(kept);
     const since = now;

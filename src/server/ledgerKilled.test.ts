@@ -8,7 +8,7 @@ import { readLedgerFiles } from './ledgerFiles.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const MAX_BYTES = 400_000;
 
-/** Writes decisions without a pause, and says after each which it was. */
+/** Writes decisions without pause, and reports each one after writing it. */
 const WRITER = `
 import { writeSync } from 'node:fs';
 import { Ledger } from './src/ledger/ledger.ts';
@@ -49,17 +49,21 @@ describe('the ledger of a process that is killed while it writes', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it('has every decision up to the last, goes on after it, and keeps to its size', { timeout: 300_000 }, async () => {
-    for (const decisions of [1, 40, 150, 700]) {
-      const last = await killedAfter(decisions, directory);
-      const sequences = readLedgerFiles(directory).map(({ sequence }) => sequence);
-      const [first = 0] = sequences;
-      // What was said is there; one more may be, whose line was written and not said.
-      expect(sequences.at(-1)).toBeGreaterThanOrEqual(last);
-      expect(sequences).toEqual(sequences.map((_, at) => first + at));
-      const bytes = readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
-      expect(bytes).toBeLessThanOrEqual(MAX_BYTES);
-    }
-    expect(readLedgerFiles(directory)[0]?.sequence).toBeGreaterThan(0);
-  });
+  it(
+    'has every decision up to the last, continues after it, and respects its size limit',
+    { timeout: 300_000 },
+    async () => {
+      for (const decisions of [1, 40, 150, 700]) {
+        const last = await killedAfter(decisions, directory);
+        const sequences = readLedgerFiles(directory).map(({ sequence }) => sequence);
+        const [first = 0] = sequences;
+        // What was reported exists; one more line may have been written but not reported.
+        expect(sequences.at(-1)).toBeGreaterThanOrEqual(last);
+        expect(sequences).toEqual(sequences.map((_, at) => first + at));
+        const bytes = readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
+        expect(bytes).toBeLessThanOrEqual(MAX_BYTES);
+      }
+      expect(readLedgerFiles(directory)[0]?.sequence).toBeGreaterThan(0);
+    },
+  );
 });

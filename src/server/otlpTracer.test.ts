@@ -66,7 +66,7 @@ describe('traces', () => {
     expect(metrics.value(EXPORTED)).toBe(2);
   });
 
-  it('go out from time to time, and once more after a collector was busy', async () => {
+  it('are sent periodically, and again after a collector was busy', async () => {
     const end = new AbortController();
     const running = tracer.run(end.signal);
     receiver.answers.push(503);
@@ -103,7 +103,7 @@ describe('traces', () => {
     receiver = await TraceReceiver.start();
   });
 
-  it('wait in a queue that has an end, and a trace has so many spans and no more', async () => {
+  it('wait in a bounded queue, and each trace has a limited number of spans', async () => {
     for (let at = 0; at < 5_000; at++) tracer.begin('one').end();
     const pass = tracer.begin('large');
     for (let at = 0; at < 300; at++) pass.child('part').child('of a part');

@@ -60,7 +60,7 @@ describe('Duration', () => {
     expect(() => Duration.fromMilliseconds(1e16)).toThrow(UnitError);
   });
 
-  it('comes back from its own text, in order', () => {
+  it('round-trips through its text, in order', () => {
     const nanoseconds = fc.oneof(
       fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
       fc.bigInt({ min: -(10n ** 10n), max: 10n ** 10n }),

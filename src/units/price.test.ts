@@ -29,7 +29,7 @@ describe('Price', () => {
     expect(() => Price.parse('9000000').multiply(2)).toThrow(UnitError);
   });
 
-  it('comes back from its own text, in order', () => {
+  it('round-trips through its text, in order', () => {
     const amount = fc.nat({ max: Number.MAX_SAFE_INTEGER });
     fc.assert(
       fc.property(amount, amount, (left, right) => {

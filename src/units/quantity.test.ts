@@ -68,7 +68,7 @@ describe('Quantity', () => {
     },
   );
 
-  it('refuses texts that would allocate without bound, and rounds vanishing ones up', () => {
+  it('refuses texts that would allocate without bound, and rounds tiny amounts up', () => {
     expect(Quantity.tryParse('1e1000000000')).toBeUndefined();
     expect(Quantity.tryParse('1'.repeat(5000))).toBeUndefined();
     expect(Quantity.parse('1e-1000000000').toString()).toBe('1e-9');

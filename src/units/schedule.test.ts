@@ -143,7 +143,7 @@ const cron = fc
   .tuple(field(0, 59), field(0, 23), field(1, 31), field(1, 12), field(0, 6))
   .map((fields) => fields.join(' '));
 
-/** The slow way: does this very minute match? Reads the text anew and takes the calendar from Date. */
+/** The slow way: tests every minute. Parses the text again and takes the calendar from Date. */
 function matches(text: string, milliseconds: number): boolean {
   const date = new Date(milliseconds);
   const [minute = '', hour = '', dayOfMonth = '', month = '', dayOfWeek = ''] = text.split(' ');

@@ -13,9 +13,9 @@ const ROLE = JSON.parse(readFileSync(join(import.meta.dirname, '../../charts/nod
   readonly Actions: readonly string[];
 };
 
-/** What Azure asks for when a VM or interface names another resource; nothing is sent to that. */
+/** Actions that Azure checks when a VM or interface refers to another resource; no request is sent to it. */
 const LINKED = /\/(?:join|assign|deploy)\/action$|^Microsoft\.Compute\/disks\/write$/;
-/** Of options that this story does not use. */
+/** For options that this test does not use. */
 const OPTIONAL = /diskEncryptionSets|capacityReservationGroups/;
 
 it('allows what a node needs from start to end, and nothing that is not used', async () => {
@@ -59,7 +59,7 @@ it('allows what a node needs from start to end, and nothing that is not used', a
     if (gone) break;
     await fixture.clock.advance(60_000);
   }
-  // A refused launch leaves its interface, which goes with the claim.
+  // A refused launch leaves its interface, which is removed with the claim.
   const refused = fixture.claimNamed('pool-2');
   fixture.failNext('virtualMachines.createOrUpdate', { kind: 'refuse', error: new ArmError(400, 'Odd', 'No.') });
   await expect(fixture.launch(refused)).rejects.toThrow('No.');

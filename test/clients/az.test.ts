@@ -1,4 +1,7 @@
-/** The life of a cluster by the real Azure CLI and kubectl on the Azure of `nodewright up`, as a new user would go about it. */
+/**
+ * The life of a cluster with the real Azure CLI and kubectl on the Azure of `nodewright up`, as a new user would
+ * proceed.
+ */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -59,7 +62,7 @@ describe('a cluster by the Azure CLI', () => {
     clients.kubectl(config(name), args, input);
   const setMode = (mode: string): Promise<Outcome> =>
     clients.rest('patch', clients.cluster('first'), { properties: { nodeProvisioningProfile: { mode } } });
-  /** `az rest` does not wait for what it began. */
+  /** `az rest` does not wait for the operation it starts. */
   const isIdle = (): Promise<unknown> => clients.ask('aks', 'wait', ...first, '--updated', '--interval', '1');
   const setWindow = (maintenanceWindow: object): Promise<Outcome> =>
     clients.rest('put', `${clients.cluster('first')}/maintenanceConfigurations/aksManagedNodeOSUpgradeSchedule`, {
@@ -106,7 +109,10 @@ describe('a cluster by the Azure CLI', () => {
       async () => ((await images()).join() === version && (await isWorking()) ? true : undefined),
       PATIENCE,
     );
-  /** A controller keeps in mind which images there are; one that starts anew looks, and its first looks are over with a new class. */
+  /**
+   * A running controller caches the list of images; a restarted one reads it, and its first passes are over once it
+   * handles a new class.
+   */
   const lookForImages = async (name: string): Promise<unknown> => {
     const died = await clients.nodewright('fault', 'process-death', '--state-dir', up.folder);
     expect(died).toMatchObject({ code: 0 });
@@ -185,7 +191,7 @@ describe('a cluster by the Azure CLI', () => {
     );
     expect(await kubectl(['apply', '-f', '-'], JSON.stringify(WORK))).toMatchObject({ code: 0 });
     await nodesAre('the work runs on nodes that were bought', () => true);
-    // The one that self-hosted controllers give their nodes: they do not drift when AKS takes over.
+    // The same identity as for nodes of self-hosted controllers, so that they do not drift when AKS takes over.
     const identity = await clients.ask('aks', 'show', ...first, '--query', 'identityProfile.kubeletidentity.clientId');
     const { items: bought } = await kube.list(Kinds.Node, { labelSelector: Labels.nodePool });
     expect(bought.map(({ metadata }) => metadata.labels?.[Labels.aksKubeletIdentityClientId])).toEqual(

@@ -1,4 +1,4 @@
-/** Objects that the pages speak of. */
+/** Objects that the pages refer to. */
 import type { NodeClaim } from '../../src/api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../src/api/kinds/nodePool.ts';
 import { Labels } from '../../src/api/labels.ts';
@@ -20,7 +20,7 @@ export function webOf(name: string, replicas: number): object {
   };
 }
 
-/** Waits for a node that no pool makes. */
+/** Waits for a node that no pool can provide. */
 export const podNamed = (name: string, namespace: string) => ({
   metadata: { name, namespace },
   spec: { nodeSelector: { 'example.com/none': 'such' }, containers: CONTAINERS },
@@ -72,7 +72,7 @@ export const EKS: readonly object[] = [
   },
 ];
 
-/** A Karpenter as its chart installs it, as far as a migration reads it. */
+/** A Karpenter as installed by its chart, as far as a migration reads it. */
 export function karpenterOf(name: string): readonly object[] {
   const labels = { app: name };
   const account = `${name}-sa`;

@@ -1,4 +1,6 @@
-/** A shell in which the commands of the pages find what they speak of: a local AKS, files, and clusters named `shop`. */
+/**
+ * A shell for the commands of the pages, with everything they refer to: a local AKS, files, and clusters named `shop`.
+ */
 import { spawn } from 'node:child_process';
 import { chmod, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +16,7 @@ import { CLAIM, EKS, karpenterOf, NEW_POOL, podNamed, POOL, webOf } from './page
 const SHOP = '--resource-group shop --name shop';
 const NODES = '--node-count 2 --node-vm-size Standard_D8s_v5 --network-plugin azure --enable-oidc-issuer --no-ssh-key';
 
-/** What a command needs that the commands before it have not left. */
+/** Prerequisites of a command that earlier commands did not create. */
 const BEFORE: readonly { readonly page: string; readonly command: RegExp; readonly script: string }[] = [
   {
     page: 'docs/install.md',
@@ -84,7 +86,7 @@ export class PageShell {
     if (signedIn.code !== 0) throw new Error(`az does not sign in: ${signedIn.stderr}`);
   }
 
-  /** Runs a command of a page as it stands there, and first what it needs. */
+  /** Runs a command of a page unchanged, after its prerequisites. */
   async run(page: string, command: string): Promise<Outcome> {
     const before = BEFORE.find((each) => each.page === page && each.command.test(command));
     if (before !== undefined) {
@@ -99,7 +101,7 @@ export class PageShell {
     await this.up.remove();
   }
 
-  /** The names that the pages use, in the cluster that is there from the start. */
+  /** Creates the objects named on the pages in the initial cluster. */
   private async furnish(): Promise<void> {
     const { kube } = this.up;
     await kube.create(Kinds.Namespace, { metadata: { name: 'shop' } });
@@ -129,7 +131,7 @@ export class PageShell {
       CLUSTER_ID: shop,
       ISSUER: 'https://issuer.example/',
     };
-    // What asks before it changes something is told no.
+    // Commands that ask for confirmation are answered no.
     const words = ['-c', `source .nodewright/azure.env; set -eo pipefail; exec <<< n; ${script}`];
     return new Promise((resolve, reject) => {
       const child = spawn('bash', words, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });

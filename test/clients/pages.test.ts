@@ -1,4 +1,4 @@
-/** The commands of the pages, run as they stand there and in their order, against a local AKS. */
+/** Runs the commands of the pages unchanged and in order, against a local AKS. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ describe('commands of the pages', () => {
 
   it.each(COMMANDS.filter((command) => !isElsewhere(command)))('$page: $text', async ({ page, text }) => {
     const { code, stdout, stderr } = await shell.run(page, text);
-    // The doctor ends with 1 when it has found something.
+    // The doctor exits with 1 when it has findings.
     const isWell = code === 0 || (code === 1 && /\bdoctor$/.test(text));
     expect(isWell ? '' : `it ended with ${code}: ${stderr}${stdout}`).toBe('');
   });

@@ -8,7 +8,7 @@ import type { MetricOptions, MetricsRegistry } from '../../src/kube/metrics.ts';
 import { Workbench } from '../fixtures/engine/workbench.ts';
 import { UPSTREAM_METRICS } from './upstreamMetrics.ts';
 
-/** What the program really registers, by name: in the registry that it exposes. */
+/** Metrics actually registered by the program, by name. */
 const registered = new Map<string, { readonly type: string; readonly labels: readonly string[] }>();
 
 function recording(registry: MetricsRegistry): MetricsRegistry {
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const metrics = recording(prometheus);
   requestMetrics(metrics, 'https://127.0.0.1:6443');
   bench = await Workbench.start({
-    // Each class that a provider knows is a label of its own; upstream's list has kwok's only.
+    // Each node class of a provider is its own label; upstream's list has only kwok's.
     decorateCloud: (cloud) => Object.create(cloud, { nodeClasses: { value: [Kinds.KWOKNodeClass] } }) as CloudProvider,
     engine: (ports) =>
       createEngine({

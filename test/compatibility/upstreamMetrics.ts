@@ -1,4 +1,4 @@
-/** The metrics that Karpenter 1.14 has, with their labels: what dashboards and alerts are built on. */
+/** The metrics of Karpenter 1.14 with their labels, on which dashboards and alerts depend. */
 const NODE_LABELS = 'nodepool zone region instance_type arch os capacity_type windows_build node_name phase managed';
 const POD = 'name namespace';
 const CONDITION = 'namespace name type status reason';

@@ -1,4 +1,4 @@
-/** How often the whole engine asks the API server: nothing at rest, and what a change costs. Reads are watches. */
+/** How many requests the engine sends to the API server: none at rest, and few per change. Reads are watches. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Kinds } from '../../src/api/kinds.ts';
 import { createEngine } from '../../src/cli/compose/engine.ts';

@@ -1,4 +1,4 @@
-/** A cluster at rest with every feature on, and a dashboard that looks at it: no request but watches. */
+/** A cluster at rest with every feature on, and an open dashboard: no requests except watches. */
 import { afterEach, expect, it } from 'vitest';
 import { Kinds } from '../../src/api/kinds.ts';
 import { Labels } from '../../src/api/labels.ts';
@@ -120,7 +120,7 @@ it('asks the API server for nothing on Azure either, and notices another version
   await resting.advance(60 * MINUTE);
   expect((await kube.get(Kinds.Pod, { namespace: 'default', name: 'web' })).status?.phase).toBe('Running');
   expect(await during(() => resting.advance(120 * MINUTE))).toEqual({});
-  // The control plane becomes another one. It is an older one here: a class that comes now takes its version.
+  // The control plane is replaced, here by an older one: a new class gets its version.
   resting.world.arm.upgradeCluster(resting.world.arm.cluster, '1.36.1');
   await kube.create(Kinds.AKSNodeClass, { ...defaultNodeClass, metadata: { name: 'later' } });
   await resting.advance(MINUTE);

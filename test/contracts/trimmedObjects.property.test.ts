@@ -1,6 +1,6 @@
 /**
- * What an informer drops, no reader may miss: every reader answers the same for the trimmed object as for the whole
- * one. A new reader of pods or nodes belongs into the tables below.
+ * Informers may only drop fields that no reader uses: every reader gives the same result for the trimmed object as for
+ * the whole one. Add new readers of pods or nodes to the tables below.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -257,7 +257,7 @@ describe('a trimmed pod', () => {
   it.each(Object.entries(POD_READERS))('is the same as the whole one to %s', (_name, read) => {
     fc.assert(
       fc.property(fc.array(pod, { minLength: 1, maxLength: 3 }), (pods) => {
-        // One trim for several pods and versions, as in an informer: what it shares between them must not show.
+        // One trim for several pods and versions, as in an informer: sharing must not change results.
         const trim = trimFor(Kinds.Pod);
         let previous: Pod | undefined;
         for (const whole of pods) {

@@ -1,6 +1,6 @@
 /**
  * A real Kubernetes control plane on loopback for tests, with kubeconfigs for any user, kubectl, and switches for the
- * mishaps that clients must survive.
+ * failures that clients must survive.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** The two things that tests ask of etcd directly, over its JSON gateway: revisions, and compaction. */
+/** The two operations that tests need from etcd directly, through its JSON gateway: revisions, and compaction. */
 import { request } from 'undici';
 
 async function call(endpoint: string, path: string, body: unknown): Promise<Record<string, unknown>> {

@@ -1,7 +1,7 @@
-/** Waits for a cluster: asks until the answer is not `undefined`. */
+/** Waits for a cluster: repeats a query until the result is not `undefined`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Asks until there is an answer; generous, because a busy machine is slow but not wrong. */
+/** Repeats until there is a result; with a long timeout, because a busy machine is slow. */
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T | undefined> | T | undefined,

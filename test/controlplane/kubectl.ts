@@ -7,7 +7,7 @@ export interface KubectlOptions {
   /** Path of a kubeconfig; the admin's unless given. */
   readonly kubeconfig?: string;
   readonly timeoutMilliseconds?: number;
-  /** Beside what this process has: the editor, the width of the terminal. */
+  /** Added to this process's environment: the editor, the width of the terminal. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -38,7 +38,7 @@ export function runKubectl(
       if (typeof error.code === 'number') return resolve({ stdout, stderr, code: error.code });
       return reject(error);
     });
-    // A kubectl that fails before reading its input closes the pipe; its exit code tells the story.
+    // A kubectl that fails before reading its input closes the pipe; its exit code reports the failure.
     child.stdin?.on('error', () => {});
     child.stdin?.end(options.input ?? '');
   });

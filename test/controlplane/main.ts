@@ -1,4 +1,4 @@
-/** `npm run controlplane`: a real control plane for a person. `--build-only` fills the cache and ends. */
+/** `npm run controlplane`: a real control plane for interactive use. `--build-only` fills the cache and exits. */
 import { ensureBinaries } from './binaries.ts';
 import { startControlPlane } from './controlPlane.ts';
 

@@ -1,4 +1,4 @@
-/** A TCP proxy that passes bytes on until told to delay them, to cut connections, or to swallow everything silently. */
+/** A TCP proxy that can delay traffic, cut connections, or drop everything silently. */
 import { createServer, connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
@@ -9,7 +9,7 @@ export interface TroubledProxy {
   accepted(): number;
   /** Every piece of data, in both directions, waits this long; pieces keep their order. */
   delay(milliseconds: number): void;
-  /** Ends the connections that exist, without a goodbye. */
+  /** Closes existing connections without a shutdown. */
   cut(): void;
   /** Ends existing connections and resets every new one. */
   refuse(): void;

@@ -42,7 +42,7 @@ const names = async (): Promise<string[]> => (await bench.claims()).map(({ metad
 const running = async (): Promise<number> =>
   (await bench.pods()).filter(({ status, metadata }) => status?.phase === 'Running' && !metadata.deletionTimestamp)
     .length;
-/** Nodes that are on their way out, except for those whose instance the cloud is taking away already. */
+/** Nodes being removed, except those whose instance the cloud is already deleting. */
 async function tainted(): Promise<number> {
   const gone = (await bench.claims()).filter((claim) => conditionOf(claim, 'InstanceTerminating')?.status === 'True');
   const instances = new Set(gone.map(({ status }) => status?.providerID));

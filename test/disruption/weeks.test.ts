@@ -1,4 +1,6 @@
-/** Nine days of a small cluster: nothing is broken, nothing goes back and forth, and the bill stays near its bound. */
+/**
+ * Nine days of a small cluster: no invariant is broken, no pod moves back and forth, and the bill stays near its bound.
+ */
 import { expect, it } from 'vitest';
 import { Annotations, Labels } from '../../src/api/labels.ts';
 import { paperWeeks, type WeeksPool } from '../fixtures/disruption/paperWeeks.ts';
@@ -38,9 +40,9 @@ it('keeps every promise for nine days of waves, spot losses and an image release
   const outcome = paperWeeks({ ...spec, spotLoss: 0.01 });
   expect(outcome.broken).toEqual([]);
   expect(outcome).toMatchObject({ returns: 0, reversals: 0 });
-  // What it was about has happened.
+  // The scenario really caused evictions.
   expect(Math.min(...Object.values(outcome.evictions))).toBeGreaterThan(0);
   expect(outcome.saved).toBeGreaterThan(0);
-  // Few pods of few sizes do not fill nodes; a bill far above this says that nodes are left behind.
+  // A few pods of few sizes do not fill nodes; a bill far above this means that unused nodes are left.
   expect(outcome.paid / outcome.least).toBeLessThan(1.35);
 });

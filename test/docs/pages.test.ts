@@ -1,4 +1,4 @@
-/** What the pages say can be done, can be done: manifests are accepted, commands are understood, links lead somewhere. */
+/** Checks that the pages are correct: manifests are accepted, commands parse, links have targets. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -20,7 +20,7 @@ describe('manifests of the pages', () => {
   });
 });
 
-/** The commands of a shell script, as words; what is piped, redirected or put into the background is taken apart. */
+/** The commands of a shell script, as words; pipes, redirections and background commands are split. */
 function commandsOf(script: string): readonly (readonly string[])[] {
   return script
     .replaceAll(/\\\n\s*/g, ' ')

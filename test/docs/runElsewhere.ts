@@ -1,4 +1,7 @@
-/** Commands of the pages that test/clients/pages.test.ts does not run, each with the reason and the test that runs its like. */
+/**
+ * Commands of the pages that test/clients/pages.test.ts does not run, each with the reason and the test that covers a
+ * similar one.
+ */
 interface RunElsewhere {
   readonly commands: RegExp;
   readonly reason: string;

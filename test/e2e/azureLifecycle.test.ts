@@ -1,6 +1,6 @@
 /**
- * A NodePool and an AKSNodeClass as the documentation of AKS writes them, on a real control plane: a deployment gets a
- * node, and all is gone again when it goes; also when the program is killed at a write to Azure and started again.
+ * A NodePool and an AKSNodeClass from the documentation of AKS, on a real control plane: a deployment gets a node, and
+ * everything is removed with it; also when the program is killed at a write to Azure and restarted.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -87,7 +87,7 @@ spec:
 
 describe('a deployment on AKS', () => {
   let program: AzureProgram;
-  /** At this write to Azure the program is killed, once it has been carried out. */
+  /** The program is killed after this write to Azure. */
   let fatal: string | undefined;
   let killed: Promise<unknown> | undefined;
   let kubeconfig: string;
@@ -122,7 +122,7 @@ describe('a deployment on AKS', () => {
   });
   afterAll(() => program?.close());
 
-  /** Under the rights of the chart. Without a lease the successor of a program that was killed need not wait. */
+  /** With the chart's RBAC. Without a lease, a restarted program need not wait for the killed one. */
   function launch(): Promise<void> {
     return program.launch({ KUBECONFIG: kubeconfig, DISABLE_LEADER_ELECTION: 'true' });
   }
@@ -150,7 +150,7 @@ describe('a deployment on AKS', () => {
     expect((await program.kube.list(Kinds.Node)).items).toEqual([]);
   }
 
-  /** Waits for the kill that is due, and starts the program again. */
+  /** Waits for the pending kill, and restarts the program. */
   async function relaunched(): Promise<void> {
     if (fatal === undefined && killed === undefined) return;
     await eventually('the program is killed', () => killed, PATIENCE);

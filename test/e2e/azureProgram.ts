@@ -1,4 +1,4 @@
-/** The program as it ships, against a real control plane; only Azure and the instances are local. */
+/** The built program against a real control plane; only Azure and the instances are local. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -45,7 +45,7 @@ export class AzureProgram {
     this.instances = this.playInstances();
   }
 
-  /** Everything but the program: `launch` starts that. */
+  /** Prepares everything except the program, which `launch` starts. */
   static async prepare(options: AzureProgramOptions = {}): Promise<AzureProgram> {
     const clock = new SystemClock();
     const plane = await startControlPlane({ scheduler: true, controllerManager: true });

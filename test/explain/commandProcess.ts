@@ -1,4 +1,4 @@
-/** The command in a process of its own, which shares nothing with this one. */
+/** Runs the command in a separate process, which shares no state with this one. */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, symlink } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 /**
- * The proof of `explain`: every pod that waits and every node that is kept has a constraint, and the first fix, made in the
+ * The proof of `explain`: every waiting pod and every kept node has a constraint, and the first fix, applied in the
  * cluster with the controller running, changes the outcome.
  */
 import type { Pod } from '../../src/api/kinds.ts';
@@ -32,13 +32,13 @@ export interface Verdict {
   /** The first fix; undefined when there is none. */
   readonly fix?: string;
   readonly patches: unknown;
-  /** `flipped`; `no patch` when something else than a patch has to be done; `no fix`; `wrong` with what was seen. */
+  /** `flipped`; `no patch` when a step other than a patch is needed; `no fix`; `wrong`, with the observation. */
   readonly outcome: 'flipped' | 'no patch' | 'no fix' | 'wrong' | 'waits' | 'outdated';
   readonly seen?: string;
 }
 
 const MINUTE = 60_000;
-/** Milliseconds in which a pod must have got its node, and a node must have gone. */
+/** Milliseconds in which a pod must get its node, and a node must be removed. */
 const PATIENCE = { pod: 15 * MINUTE, node: 45 * MINUTE };
 
 const nameOf = ({ metadata }: Pod): string => metadata.labels?.['app'] ?? metadata.name;
@@ -51,7 +51,7 @@ function verdict(subject: string, { constraint, sentence, fixes }: Explanation):
   return { subject, constraint, sentence, ...(first && { fix: first.sentence }), patches: first?.patches };
 }
 
-/** Every pod that waits, one after the other, unless the fix for another has given it a place too. */
+/** Every waiting pod, one after the other, unless the fix for another one has already placed it. */
 async function provePods(ground: ProvingGround): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = [];
   const seen = new Set<string>();
@@ -71,14 +71,14 @@ async function provePods(ground: ProvingGround): Promise<readonly Verdict[]> {
   return verdicts;
 }
 
-/** What becomes of a pod for which nothing needs to change. */
+/** Outcomes of a pod for which nothing needs to change. */
 const PLACED: readonly string[] = ['promised', 'planned', 'fits'];
 
 async function provePod(ground: ProvingGround, pod: Pod): Promise<Verdict> {
   const { name, namespace = 'default' } = pod.metadata;
   const explanation = await ground.explain({ kind: 'pod', name, namespace });
   const said = verdict(`pod ${name}`, explanation);
-  // Its owner is replacing it: the new pod is what counts, and is proven itself.
+  // Its owner is replacing it: the new pod counts, and is proven itself.
   if (explanation.constraint === 'outdated') return { ...said, outcome: 'outdated' };
   const [fix] = explanation.fixes;
   const isPassing = PLACED.includes(explanation.constraint);
@@ -89,7 +89,7 @@ async function provePod(ground: ProvingGround, pod: Pod): Promise<Verdict> {
   if (refused !== undefined) return { ...said, outcome: 'wrong', seen: refused };
   let step = 0;
   for (let waited = 0; waited < PATIENCE.pod; waited += step) {
-    // A pod that nothing owns may have to leave soon after it came.
+    // A pod without an owner may have to leave soon after it was bound.
     step = waited < MINUTE ? 5_000 : MINUTE;
     await ground.advance(step);
     if (await hasPlace(ground, pod, before)) return { ...said, outcome: isPassing ? 'waits' : 'flipped' };
@@ -116,7 +116,7 @@ async function placed(ground: ProvingGround, pod: Pod): Promise<ReadonlySet<stri
   return new Set(own.map(({ metadata }) => metadata.uid ?? ''));
 }
 
-/** The pod runs, or another that its owner has made in its place. */
+/** The pod runs, or its replacement by its owner. */
 async function hasPlace(ground: ProvingGround, pod: Pod, before: ReadonlySet<string>): Promise<boolean> {
   const pods = await ground.pods();
   const same = pods.find(({ metadata }) => metadata.uid === pod.metadata.uid);
@@ -128,7 +128,7 @@ async function hasPlace(ground: ProvingGround, pod: Pod, before: ReadonlySet<str
 /** Outcomes that time alone changes. */
 const PASSING: readonly string[] = ['nominated', 'no-node', 'not-initialized', 'deleting', 'queued', 'next-pass'];
 
-/** Every node of a NodePool, one after the other, unless it has gone with another. */
+/** Every node of a NodePool, one after the other, unless it was removed with another. */
 async function proveNodes(ground: ProvingGround): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = [];
   const first = (await ground.nodes()).filter(({ metadata }) => metadata.labels?.[Labels.nodePool] !== undefined);

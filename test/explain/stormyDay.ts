@@ -1,4 +1,7 @@
-/** A day in a stormy AKS, small enough to be lived through in a test: workloads come, grow, shrink and are held. */
+/**
+ * A day in an AKS with many faults, small enough to be simulated in a test: workloads are created, grow, shrink and are
+ * blocked.
+ */
 import { Kinds } from '../../src/api/kinds.ts';
 import { Annotations, Labels } from '../../src/api/labels.ts';
 import { SeededRandom } from '../../src/clock/seededRandom.ts';

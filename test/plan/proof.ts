@@ -1,4 +1,7 @@
-/** The proof of `plan`: what it says of a change, and what then happens with a running controller, node for node. */
+/**
+ * The proof of `plan`: compares its prediction of a change with the real result under a running controller, node for
+ * node.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { NodeClaimConditions } from '../../src/api/conditionTypes.ts';
 import { findCondition } from '../../src/api/conditions.ts';
@@ -21,7 +24,7 @@ const REST = 20 * MINUTE;
 const NOTICED = 15;
 const PATIENCE = 12 * 60 * MINUTE;
 
-/** What can be compared: of new nodes, all that a plan can know. */
+/** The comparable part: of new nodes, only what a plan can know. */
 interface Outcome {
   readonly drifting: readonly string[];
   readonly removed: readonly string[];

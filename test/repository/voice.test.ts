@@ -10,7 +10,7 @@ const sources = (folder: string): string[] =>
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .map((file) => join(folder, file));
 
-/** `local/` speaks as Kubernetes' own components do, in their words; `kube/` has the recorder. */
+/** `local/` uses the texts of Kubernetes' own components; `kube/` has the recorder. */
 const OTHERS = /^(local|kube)\//;
 
 it('lets events leave the engine only as typed notices, which ledger/ puts into words', () => {
@@ -21,7 +21,7 @@ it('lets events leave the engine only as typed notices, which ledger/ puts into 
   expect(withRecorder.sort()).toEqual(['controllers/world/createWorld.ts', 'controllers/world/notices.ts']);
 });
 
-/** A message that is written out: `message: 'two words'`, or a template; not one that an error brings. */
+/** A literal message: `message: 'two words'`, or a template; not one taken from an error. */
 const WORDS = /\bmessage(?:: | = )(?:'[^']* [^']*'|`)/;
 
 /** A reason with words beside it. */
@@ -36,7 +36,7 @@ it('words the conditions that loops and the provider set in ledger/ only', () =>
   expect(worded).toEqual([]);
 });
 
-/** Rooms that decide: what they decide is data, which ledger/ puts into words. */
+/** Rooms that decide: their decisions are data, which ledger/ renders. */
 const DECIDING = ['cluster', 'constraints', 'controllers', 'disruption', 'explain', 'plan', 'rehearsal', 'solver'];
 
 /** Three words in a row. */

@@ -1,4 +1,6 @@
-/** Small clusters that random ones led to: each has a plan that an ordinary search misses, or takes for valid. */
+/**
+ * Small clusters derived from random ones: each has a plan that an ordinary search misses, or wrongly takes for valid.
+ */
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/api/kinds.ts';
 import { Labels } from '../../src/api/labels.ts';

@@ -1,6 +1,6 @@
 /**
- * A process on Azure that crashes at one chosen write, to the API server or to Azure, and is started again. Whatever the
- * write: one VM comes, with its interface and disk, the pod runs, and when it is gone nothing is left.
+ * A process on Azure that crashes at one chosen write, to the API server or to Azure, and is restarted. Whatever the
+ * write: one VM is created, with its interface and disk, the pod runs, and afterwards nothing is left.
  */
 import { describe, expect, it } from 'vitest';
 import { Kinds } from '../../src/api/kinds.ts';
@@ -56,7 +56,7 @@ async function play(crash?: Crash): Promise<Run> {
     const ran = pods.some(({ status }) => status?.phase === 'Running');
     await aks.kube.delete(Kinds.Deployment, { name: 'web', namespace: 'default' });
     await pass(() => false, MINUTE);
-    // What a crash has left is found by loops that look every few minutes.
+    // Leftovers of a crash are found by loops that run every few minutes.
     await pass(() => left.size === 0, 20 * MINUTE);
     await pass(() => false, MINUTE);
     const claims = (await aks.kube.list(Kinds.NodeClaim)).items.length;

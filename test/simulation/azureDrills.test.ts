@@ -1,6 +1,6 @@
 /**
- * Drills: Azure fails in one way or another while a deployment starts. Every pod runs nevertheless, not much later than
- * on a calm day, and when the deployment is gone nothing is left in Azure.
+ * Drills: Azure fails in some way while a deployment starts. Every pod still runs, not much later than without
+ * failures, and after the deployment is deleted nothing is left in Azure.
  */
 import { describe, expect, it } from 'vitest';
 import { Kinds } from '../../src/api/kinds.ts';

@@ -1,6 +1,6 @@
 /**
- * A process that crashes at one chosen write and is started again. Whatever the write: as many instances as without the
- * crash, every pod runs, and at the end nothing is left behind.
+ * A process that crashes at one chosen write and is restarted. Whatever the write: the same number of instances as
+ * without the crash, every pod runs, and at the end nothing is left.
  */
 import { describe, expect, it } from 'vitest';
 import { LAUNCH_AND_DRAIN, OTHER_SCENARIOS } from './crashScenarios.ts';

@@ -1,4 +1,4 @@
-/** What the suite `newskus` of Azure's own provider proves: sizes that Azure begins to sell are bought. */
+/** Covers the suite `newskus` of Azure's own provider: newly offered sizes are bought. */
 import { expect, it } from 'vitest';
 import { Kinds } from '../../src/api/kinds.ts';
 import { Labels } from '../../src/api/labels.ts';

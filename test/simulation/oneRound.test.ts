@@ -1,4 +1,4 @@
-/** Random tight plans: with hints, what the solver calls placeable is placed in one round of buying. */
+/** Random tight plans: with hints, all pods that the solver can place are placed in one round of buying. */
 import { expect, it } from 'vitest';
 import { STORIES, tightCluster, type Outcome, type Story, type Telling } from '../fixtures/engine/tightCluster.ts';
 

@@ -1,4 +1,6 @@
-/** What the suite `scheduling` of Azure's own provider proves: labels, pools, init containers and prices decide the node. */
+/**
+ * Covers the suite `scheduling` of Azure's own provider: labels, pools, init containers and prices determine the node.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Container, PodSpec } from 'kubernetes-types/core/v1.js';
 import { Kinds } from '../../src/api/kinds.ts';

@@ -1,4 +1,4 @@
-/** Two versions of nodewright side by side on one cluster, as in an update: the lease decides which one acts. */
+/** Two versions of nodewright on one cluster, as during an update: the lease decides which one acts. */
 import { expect, it } from 'vitest';
 import { Kinds } from '../../src/api/kinds.ts';
 import { environmentAt } from '../../src/azure/azureEnvironment.ts';

@@ -1,4 +1,4 @@
-/** `up` that is killed at any moment, and goes on when it is started again. Real processes, files and sockets. */
+/** `up` is killed at any moment, and continues when it is restarted. Real processes, files and sockets. */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -74,7 +74,7 @@ describe('a world that is killed', { timeout: 600_000 }, () => {
   it('has the same nodes and the same pods, and they stay', async () => {
     const before = [identities(await nodes()), identities(await pods())];
     await up.kill();
-    // Whatever was being written when it died is half there.
+    // Simulates half-written data at the time of death.
     for (const file of ['cluster.jsonl', 'azure.jsonl']) {
       appendFileSync(join(up.folder, 'worlds', 'quiet', file), '{"resource":{"id":"/subscr');
     }

@@ -1,4 +1,4 @@
-/** `up` as a real process: it survives what users and clients do to it, and tells them where everything is. */
+/** `up` as a real process: it survives the actions of users and clients, and tells them where everything is. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';

@@ -1,6 +1,6 @@
 /**
- * Runs one spec of Karpenter's suite against a rig: whether it passed and, if not, what it said. Its whole output and
- * Ginkgo's JSON report lie in the folder.
+ * Runs one spec of Karpenter's suite against a rig: whether it passed and, if not, its message. Its complete output and
+ * Ginkgo's JSON report are in the folder.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

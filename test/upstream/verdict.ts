@@ -1,4 +1,4 @@
-/** What a run of the suite comes to. */
+/** The result of a run of the suite. */
 import type { Outcome } from './runSpec.ts';
 
 /** Every reason to call a run a failure. */

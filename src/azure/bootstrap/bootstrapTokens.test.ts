@@ -5,7 +5,7 @@ import { BootstrapTokens } from './bootstrapTokens.ts';
 
 const HOUR = 3_600_000;
 
-it('finds the token that is valid for longest, and another one in time', async () => {
+it('finds the token with the longest validity, and another one in time', async () => {
   const fixture = await AzureFixture.start();
   const { kube, clock } = fixture;
   await kube.create(Kinds.Namespace, { metadata: { name: 'kube-system' } });

@@ -88,7 +88,7 @@ const CLASS_WITH_EVERYTHING: AksNodeClassSpec = {
   },
 };
 
-/** What differs from the default launch. */
+/** The differences to the default launch. */
 function difference(variant: BootstrapInput): Readonly<Record<string, string>> {
   const base = scriptVariables(input());
   return Object.fromEntries(Object.entries(scriptVariables(variant)).filter(([name, value]) => base[name] !== value));
@@ -118,7 +118,7 @@ describe('the start-up script of a node', () => {
     },
   );
 
-  it('renders the same bytes again, and keeps the shell out of values', () => {
+  it('is deterministic, and disables shell expansion in values', () => {
     const quoted = input({ labels: { odd: `it's $(here)` } });
     expect(renderCustomData(quoted)).toBe(renderCustomData(quoted));
     expect(decoded(renderCustomData(quoted))).toContain(`KUBELET_NODE_LABELS='odd=it'\\''s $(here)'`);
@@ -204,7 +204,7 @@ describe('the start-up script of a node', () => {
     expect(decoded(CONTAINERD_CONFIG_CONTENT)).toMatchSnapshot();
   });
 
-  it('downloads what the hardware runs', () => {
+  it('downloads what the hardware needs', () => {
     const variables = Object.entries(difference(input({ architecture: 'arm64' })));
     expect(variables.map(([name]) => name)).toEqual([
       'CNI_PLUGINS_URL',
@@ -225,7 +225,7 @@ describe('the start-up script of a node', () => {
     });
   });
 
-  it('tells nodes the proxy and the certificates that they need outside', () => {
+  it('gives nodes the proxy and the certificates for outgoing traffic', () => {
     const nodeProxy = { http: 'http://proxy:3128', https: 'http://proxy:3129', except: ['10.0.0.0/8', '.corp'] };
     const outside = settings({ nodeProxy, nodeTrustedCas: ['one', 'two'] });
     expect(difference(input({ settings: outside }))).toEqual({

@@ -98,7 +98,7 @@ describe('a buffer', () => {
     expect(await bench.pods()).toEqual([]);
   });
 
-  it('is filled up again when pods have taken its room', async () => {
+  it('is refilled when pods have taken its room', async () => {
     await createTemplate();
     await create({ podTemplateRef: { name: 't' }, replicas: 2 });
     await bench.advance(30_000);
@@ -146,7 +146,7 @@ describe('a buffer', () => {
     ['ScalableRefNotFound', { scalableRef: { kind: 'Deployment', name: 'missing' }, replicas: 1 }],
     ['ResolutionFailed', { scalableRef: { apiGroup: 'batch', kind: 'Job', name: 'x' }, replicas: 1 }],
     ['ResolutionFailed', { replicas: 1 }],
-  ])('says %s when it cannot be made out', async (reason, spec) => {
+  ])('reports %s when it cannot be resolved', async (reason, spec) => {
     await create(spec);
     await bench.advance(5_000);
     expect(await conditions()).toEqual([`False ${reason}`, 'False NotReadyForProvisioning']);

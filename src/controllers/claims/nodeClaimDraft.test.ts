@@ -46,7 +46,7 @@ describe('the claim for a planned node', () => {
     expect(values).not.toContain('type-600');
   });
 
-  it('asks for pool, class, capacity types and what pods want, but not for what only simulations know', () => {
+  it('requires pool, class, capacity types and what pods need, but nothing that only simulations use', () => {
     const wanted = Requirements.of(
       Requirement.of(Labels.hostname, 'In', ['made-up']),
       Requirement.of(Labels.registered, 'In', ['true']),
@@ -81,14 +81,14 @@ describe('the claim for a planned node', () => {
     expect(labels?.['example.com/other']).toMatch(/^\d+$/);
   });
 
-  it('invents no label for a key that may be missing, because the plan was made without it', () => {
+  it('adds no label for a key that may be absent, because the plan was made without it', () => {
     const wanted = Requirements.of(Requirement.of('example.com/team', 'NotIn', ['blue']));
     const draft = draftOf(1, wanted);
     expect(draft.metadata.labels).not.toHaveProperty(['example.com/team']);
     expect(requirement(draft, 'example.com/team')).toMatchObject({ operator: 'NotIn', values: ['blue'] });
   });
 
-  it('carries the offerings of the plan in their order, and not all of them', () => {
+  it('carries the first planned offerings, in order', () => {
     const planOf = (types: number): readonly string[] =>
       draftOf(types).metadata.annotations?.[Annotations.plannedOfferings]?.split(',') ?? [];
     expect(planOf(1)).toEqual(['type-0/zone-1/on-demand', 'type-0/zone-2/spot']);

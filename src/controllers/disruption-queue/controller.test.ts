@@ -119,7 +119,7 @@ describe('a command', () => {
     );
   });
 
-  it('is taken back when a replacement goes away, and its pool is left alone for a while', async () => {
+  it('is reverted when a replacement is deleted, and its pool is paused', async () => {
     bench.cloud.joins = false;
     await queue.start(command(['a', 'b'], 1), signal);
     const replacement = (await names()).find((name) => name.startsWith('default-')) ?? '';
@@ -140,7 +140,7 @@ describe('a command', () => {
     expect(queue.pauses.offeringUntil('default', tried)).toBeUndefined();
   });
 
-  it('is taken back after ten minutes, and its replacement stays', async () => {
+  it('is reverted after ten minutes, and its replacement stays', async () => {
     bench.cloud.joins = false;
     await queue.start(command(['a'], 1), signal);
     await bench.advance(9.9 * MINUTE);
@@ -158,14 +158,14 @@ describe('a command', () => {
       { type: 'merge', body: { spec: { limits: { nodes: '2' } } } },
     );
     await bench.clock.idle();
-    // The second and third are over the limit by then.
+    // The second and third exceed the limit.
     await expect(queue.start(command(['a'], 3), signal)).rejects.toThrow(/limit/);
     await bench.advance(MINUTE);
     expect(await names()).toEqual(['a', 'b']);
     expect(await marks('a')).toEqual([false, undefined]);
   });
 
-  it('without replacements does what it can when one of its Nodes is gone', async () => {
+  it('without replacements continues when one of its Nodes is gone', async () => {
     const both = command(['a', 'b'], 0);
     await bench.kube.patch(Kinds.Node, { name: 'node-a' }, { type: 'merge', body: { metadata: { finalizers: [] } } });
     await bench.kube.delete(Kinds.Node, { name: 'node-a' });
@@ -174,7 +174,7 @@ describe('a command', () => {
     expect(await names()).not.toContain('b');
   });
 
-  it('is refused for a node that another one is about', async () => {
+  it('is refused for a node that belongs to another command', async () => {
     bench.cloud.joins = false;
     await queue.start(command(['a'], 1), signal);
     await expect(queue.start(command(['a', 'b'], 0), signal)).rejects.toThrow(/already/);
@@ -190,8 +190,8 @@ describe('a command', () => {
   });
 });
 
-describe('a process that starts anew', () => {
-  it('takes up a command that waits for its replacement', async () => {
+describe('a restarted process', () => {
+  it('resumes a command that waits for its replacement', async () => {
     await queue.start(command(['a'], 1), signal);
     await bench.advance(1_000);
     await bench.stopEngine();
@@ -206,7 +206,7 @@ describe('a process that starts anew', () => {
     expect(await names()).toHaveLength(2);
   });
 
-  it('takes the marks off nodes when there is nothing to wait for', async () => {
+  it('removes the marks of nodes when there is nothing to wait for', async () => {
     bench.cloud.joins = false;
     await queue.start(command(['a'], 1), signal);
     const replacement = (await names()).find((name) => name.startsWith('default-')) ?? '';
@@ -225,7 +225,7 @@ describe('a process that starts anew', () => {
     expect(await marks('a')).toEqual([false, undefined]);
   });
 
-  it('does not take up a command that was taken back', async () => {
+  it('does not resume a command that was reverted', async () => {
     bench.cloud.joins = false;
     await queue.start(command(['a'], 1), signal);
     await bench.advance(11 * MINUTE);

@@ -44,13 +44,13 @@ function buy(annotations: Record<string, string> = {}): void {
   tell({ type: 'added', object: { metadata } as unknown as NodeClaim } as InformerEvent<NodeClaim>);
 }
 
-it('knows nothing until demand has come back', async () => {
+it('knows nothing until demand has returned once', async () => {
   returns.begin([command]);
   await clock.advance(MINUTE);
   expect(returns.calmFor('default')).toBeUndefined();
 });
 
-it('expects demand after as long as it last took, or has stayed away since if that is much longer', async () => {
+it('expects demand after as long as it last took, or as it has stayed away since if that is much longer', async () => {
   returns.begin([command]);
   await clock.advance(2 * MINUTE);
   pods = 150;
@@ -85,7 +85,7 @@ it('expects demand sooner the longer it has been away, and later again once it i
   expect(calm).toEqual([3, 2, 1, 0, 1, 2, 3, 4, 5]);
 });
 
-it('counts a node that is bought for the same pods as before, and draws no conclusion from it', async () => {
+it('counts a node bought for the same pods as before, and draws no conclusion from it', async () => {
   returns.begin([command]);
   await clock.advance(MINUTE);
   buy();
@@ -93,7 +93,7 @@ it('counts a node that is bought for the same pods as before, and draws no concl
   expect(returns.calmFor('default')).toBeUndefined();
 });
 
-it('takes no replacement of a command for demand, nor a node long after', async () => {
+it('ignores replacements of commands, and nodes bought long after', async () => {
   returns.begin([command]);
   pods = 150;
   buy({ [Annotations.disruptionCommand]: 'id/1/multi' });
@@ -103,7 +103,7 @@ it('takes no replacement of a command for demand, nor a node long after', async 
   expect(reversals).toEqual([]);
 });
 
-it('takes growth for no return, although nodes went in between', async () => {
+it('does not treat growth as a return, even if nodes were removed in between', async () => {
   buy();
   pods = 150;
   returns.begin([command]);

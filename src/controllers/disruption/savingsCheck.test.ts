@@ -12,7 +12,7 @@ const instanceTypes = [memoryInstanceType('one', 2, 1)];
 const pools = new Map([['default', { pool: { metadata: { name: 'default' }, spec: poolSpec() }, instanceTypes }]]);
 const labels = { [Labels.instanceType]: 'one', [Labels.zone]: 'zone-1', [Labels.capacityType]: 'on-demand' };
 
-/** Nodes at a dollar each, with a pod each. */
+/** Nodes at a dollar each, with one pod each. */
 function pass(nodes: number, now: number): Pass {
   const view = { claim: {}, nodePool: 'default', labels, deleting: false, pods: [{ metadata: {} }] };
   const views = Array.from({ length: nodes }, () => view as unknown as NodeView);
@@ -21,14 +21,14 @@ function pass(nodes: number, now: number): Pass {
 
 const saving = (savingsPerHour: number): readonly Command[] => [{ savingsPerHour } as Command];
 
-it('lets consolidation go on as long as it saves what it said', () => {
+it('allows consolidation as long as it saves what was expected', () => {
   const check = new SavingsCheck();
   check.begin(saving(2), pass(10, 0));
   check.conclude(pass(8, MINUTE));
   expect(check.heldBackUntil(saving(1), pass(8, MINUTE))).toBeUndefined();
 });
 
-it('holds small savings back after one that did not come true, longer each time, and not those that are large', () => {
+it('delays small savings after one that did not come true, longer each time, but not large ones', () => {
   const check = new SavingsCheck();
   check.begin(saving(1), pass(20, 0));
   check.conclude(pass(20, 10_000));
@@ -50,7 +50,7 @@ it('draws no conclusion while the cluster grows', () => {
   expect(check.heldBackUntil(saving(1), pass(12, MINUTE))).toBeUndefined();
 });
 
-it('draws none either when demand came back in between and has gone again', () => {
+it('draws no conclusion when demand returned in between and left again', () => {
   const check = new SavingsCheck();
   check.begin(saving(2), pass(10, 0));
   check.forget();

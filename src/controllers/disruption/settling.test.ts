@@ -6,7 +6,7 @@ import { Settling } from './settling.ts';
 const START = Date.UTC(2026, 0, 1);
 const ago = (milliseconds: number): string => new Date(START - milliseconds).toISOString();
 
-/** A node whose last pod came or went so many milliseconds ago. */
+/** A node whose last pod event was this many milliseconds ago. */
 function node(quiet: number, consolidateAfter = '30s', isConsolidatable = false): Candidate {
   const conditions = [
     { type: 'Initialized', status: 'True', lastTransitionTime: ago(3_600_000) },
@@ -40,7 +40,7 @@ it('waits for a node that is about to settle, or whose condition is about to be 
   expect(settling.wait([node(30_100)])).toBeGreaterThan(0);
 });
 
-it('does not wait for ever when there is always another one', async () => {
+it('stops waiting after a while even if other nodes keep settling', async () => {
   const looks: number[] = [];
   for (let second = 0; second < 8; second++) {
     looks.push(settling.wait([node(30_000 - 1_000 * second)]));

@@ -8,7 +8,7 @@ import { EvictionQueue } from './controller.ts';
 
 let bench: Workbench;
 let queue: EvictionQueue;
-/** Virtual seconds at which the server was asked to evict. */
+/** Virtual seconds at which an eviction was requested. */
 let asked: number[];
 let answer: (() => KubeError | undefined) | undefined;
 

@@ -13,7 +13,7 @@ function pod(name: string, cpu: string, memory: string, priority = 0): Pod {
 
 const names = (pods: readonly Pod[]): readonly string[] => pods.map(({ metadata }) => metadata.name);
 
-it('takes the pods that ask for most first, whatever they ask for, and those of high priority before all', () => {
+it('takes the pods with the largest requests first, and those of high priority before all', () => {
   const small = pod('small', '100m', '128Mi');
   const wide = pod('wide', '3', '256Mi');
   const tall = pod('tall', '100m', '40Gi');
@@ -21,7 +21,7 @@ it('takes the pods that ask for most first, whatever they ask for, and those of 
   expect(names(largestFirst([small, wide, tall, important]))).toEqual(['important', 'tall', 'wide', 'small']);
 });
 
-it('waits for pods of other nodes for a moment, and for none of them for long', async () => {
+it('waits a moment for pods of other nodes, but never long', async () => {
   const clock = new VirtualClock(0);
   const given: [number, string][] = [];
   const order = new EvictionOrder(clock, (key) => given.push([clock.now(), key]));

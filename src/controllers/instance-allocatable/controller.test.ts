@@ -28,7 +28,7 @@ it('learns from every node that joins, and again after a restart', async () => {
   await bench.close();
 });
 
-it('plans with the room that nodes of the same build had, and shows both figures', async () => {
+it('plans with the resources that nodes of the same build had, and exports both figures', async () => {
   const metrics = new PrometheusMetrics({ build: { version: '0' } });
   const fixture = await AzureFixture.start({ metrics });
   const nodeClass = await fixture.makeNodeClass('default');

@@ -60,7 +60,7 @@ describe('usage and limits of a NodePool', () => {
     expect([cost(), cost('foreign')]).toEqual([0, undefined]);
   });
 
-  it('go with the pool, and so does its cost', async () => {
+  it('are removed with the pool, and so is its cost', async () => {
     await start();
     await bench.createPool('default', { limits: { cpu: '10' } });
     await bench.createClaim('a');
@@ -113,7 +113,7 @@ describe('the cost of a NodePool', () => {
     expect([cost(), errors()]).toEqual([0.1, failures + 1]);
   });
 
-  it('that cannot be had is logged once, and again when the reason changes or it could be had in between', async () => {
+  it('that is not available is logged once, and again when the reason changes or after it was available', async () => {
     const logged: string[] = [];
     const log: Log = { ...silentLog, error: (_message, fields) => logged.push(String(fields?.['error'])) };
     await start({ log: { ...log, with: () => log } });

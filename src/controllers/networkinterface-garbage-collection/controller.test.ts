@@ -5,7 +5,7 @@ import { networkInterfaceGarbageCollectionController } from './controller.ts';
 
 const MINUTE = 60_000;
 let bench: Workbench;
-/** Interfaces that lie about, by the name of the claim they were made for. */
+/** Leftover interfaces, by the name of their claim. */
 let interfaces: Set<string>;
 let outage: Error | undefined;
 

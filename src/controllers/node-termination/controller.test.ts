@@ -67,7 +67,7 @@ describe('a node that is deleted', () => {
     expect(bench.metrics.observed('karpenter_nodes_lifetime_duration_seconds')).toHaveLength(1);
   });
 
-  it('stays five seconds even when it is empty, while a pod waits that may be bound to it just before the taint', async () => {
+  it('stays five seconds even when it is empty, while a waiting pod may have been bound to it just before the taint', async () => {
     await up();
     await bench.createPod('late', { schedulerName: 'slow' });
     await bench.kube.delete(Kinds.NodeClaim, { name: 'a' });
@@ -81,7 +81,7 @@ describe('a node that is deleted', () => {
   it.each([
     ['no pod waits', undefined],
     ['only pods wait that are not to be scheduled yet', { schedulingGates: [{ name: 'later' }] }],
-  ])('goes sooner when it is empty and %s', async (_, waiting) => {
+  ])('is removed sooner when it is empty and %s', async (_, waiting) => {
     await up();
     if (waiting) await bench.createPod('gated', waiting);
     await bench.kube.delete(Kinds.NodeClaim, { name: 'a' });
@@ -119,7 +119,7 @@ describe('a node that is deleted', () => {
     ]);
   });
 
-  it('is left alone when another provider manages it', async () => {
+  it('is not touched when another provider manages it', async () => {
     await bench.kube.create(Kinds.Node, { metadata: { name: 'foreign', finalizers: [Finalizers.termination] } });
     await bench.kube.delete(Kinds.Node, { name: 'foreign' });
     await bench.advance(60_000);
@@ -140,7 +140,7 @@ describe('a node that is deleted', () => {
     expect(await bench.find(Kinds.Node, 'node-a')).toBeUndefined();
   });
 
-  it('asks the cloud for the instance of a node that is not ready twice a minute, not at every look', async () => {
+  it('asks the cloud for the instance of a node that is not ready twice a minute, not in every reconcile', async () => {
     await up();
     await runningPod('p', {}, { annotations: { [Annotations.doNotDisrupt]: 'true' } });
     await bench.advance(5_000);
@@ -178,7 +178,7 @@ describe('a node that is deleted', () => {
     expect(await bench.find(Kinds.Node, 'node-a')).toBeUndefined();
   });
 
-  it('goes on after a restart in the middle of the drain', async () => {
+  it('continues after a restart in the middle of the drain', async () => {
     await up();
     await runningPod('p', {}, { annotations: { [Annotations.doNotDisrupt]: '2m' } });
     await bench.advance(5_000);
@@ -358,7 +358,7 @@ describe('volumes', () => {
     expect(bench.cloud.calls.delete).toBeGreaterThan(0);
   });
 
-  it('of pods that stay until the end do not count', async () => {
+  it('of pods that stay until the end are ignored', async () => {
     await up();
     await bench.kube.create(Kinds.PersistentVolumeClaim, {
       metadata: { name: 'data', namespace: 'default' },

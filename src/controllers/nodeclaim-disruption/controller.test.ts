@@ -54,7 +54,7 @@ describe('drift', () => {
     expect(await drift()).toBeUndefined();
   });
 
-  it('is set on an expired claim that is not to go by force', async () => {
+  it('is set on an expired claim with forceful expiration off', async () => {
     await launch();
     const patch = (kind: ResourceKind<KubeObject>, name: string, body: object) =>
       bench.kube.patch(kind, { name }, { type: 'merge', body });
@@ -120,7 +120,7 @@ describe('drift', () => {
   });
 });
 
-it('hands the cloud the node class and the node from the watches, and asks nothing without a node class', async () => {
+it('passes the node class and the node from the watches to the cloud, and does not ask without a node class', async () => {
   const subjects: (readonly [string, string | undefined])[] = [];
   bench.cloud.driftReason = async ({ nodeClass, node }: DriftSubject) => {
     subjects.push([nodeClass.metadata.name, node?.metadata.name]);

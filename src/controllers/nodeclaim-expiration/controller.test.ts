@@ -43,7 +43,7 @@ it('counts from the creation of the claim, not from the start of the process', a
   expect(await left()).toEqual([]);
 });
 
-it('leaves claims that are not to go by force to the loop that knows budgets', async () => {
+it('leaves claims with forceful expiration off to the loop that respects budgets', async () => {
   const annotations = { [Annotations.forcefulExpiration]: 'false' };
   await bench.kube.create(Kinds.NodePool, { metadata: { name: 'default', annotations }, spec: poolSpec() });
   await bench.createClaim('of-the-pool', { expireAfter: '1h' });

@@ -60,7 +60,7 @@ it('removes an instance without a claim, with its Node, once it is old enough', 
   await bench.createClaim('a');
   await bench.advance(MINUTE);
   await bench.stopEngine();
-  // The finalizers are removed by hand, and the claim goes.
+  // The finalizers are removed by hand, so the claim is deleted.
   const body = { metadata: { finalizers: null } };
   await bench.kube.patch(Kinds.Node, { name: 'node-a' }, { type: 'merge', body });
   await bench.kube.patch(Kinds.NodeClaim, { name: 'a' }, { type: 'merge', body });

@@ -26,7 +26,7 @@ describe('the end of a claim', () => {
     const conditions = status?.conditions?.map((each) =>
       each.type === 'Registered' ? { ...each, status: 'Unknown', reason: 'NodeNotFound' } : each,
     );
-    // As it stands between the two writes of a registration, with a process that died there.
+    // The state between the two writes of a registration, when the process died there.
     await bench.stopEngine();
     const body = { status: { conditions } };
     await bench.kube.patch(Kinds.NodeClaim, { name: 'a' }, { type: 'merge', body }, { subresource: 'status' });
@@ -41,7 +41,7 @@ describe('the end of a claim', () => {
     expect(await bench.claims()).toEqual([]);
   });
 
-  it('deletes the Node, waits for it, then the instance, then lets the claim go', async () => {
+  it('deletes the Node, waits for it, then deletes the instance, then releases the claim', async () => {
     await start();
     bench.cloud.deletionTime = 8_000;
     await bench.createClaim('a');

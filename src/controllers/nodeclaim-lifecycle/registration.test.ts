@@ -79,7 +79,7 @@ describe('registration', () => {
     expect(await bench.condition('a', 'Ready')).toBe('False UnhealthyDependents');
   });
 
-  it('waits for hooks with the taint on, although the rest is in place', async () => {
+  it('waits for hooks with the taint on, although everything else is done', async () => {
     let done = false;
     const hook: RegistrationHook = { name: 'network', isDone: async () => done || { requeueAfter: 3_000 } };
     await start([hook]);
@@ -116,7 +116,7 @@ describe('registration', () => {
 describe('initialization', () => {
   const startup = { key: 'agent-not-ready', effect: 'NoExecute' as const };
 
-  it('comes when the Node is Ready', async () => {
+  it('is done when the Node is Ready', async () => {
     await start();
     await bench.createClaim('a');
     await bench.advance(21_000);
@@ -138,7 +138,7 @@ describe('initialization', () => {
     expect((await node()).spec?.taints ?? []).toEqual([]);
   });
 
-  it('waits for taints that go away by themselves', async () => {
+  it('waits for taints that are removed automatically', async () => {
     await start();
     bench.cloud.bootChange = (instance) => ({
       ...instance,
@@ -149,7 +149,7 @@ describe('initialization', () => {
     expect(await bench.condition('a', 'Initialized')).toBe('Unknown KnownEphemeralTaintsExist');
   });
 
-  it('waits for every resource that was asked for', async () => {
+  it('waits for every requested resource', async () => {
     await start();
     bench.cloud.bootChange = (instance) => ({ ...instance, allocatable: { ...instance.allocatable, cpu: '0' } });
     await bench.createClaim('a');

@@ -17,7 +17,7 @@ afterEach(() => bench.close());
 const stamp = async (): Promise<string | undefined> => (await bench.claim('a')).status?.lastPodEventTime;
 const on = { nodeName: 'node-a' };
 
-it('stamps the claim when a pod comes, ends or leaves, ten seconds apart at least', async () => {
+it('stamps the claim when a pod is bound, ends or leaves, at least ten seconds apart', async () => {
   expect(await stamp()).toBeUndefined();
   await bench.createPod('p', on);
   await bench.clock.idle();
@@ -46,7 +46,7 @@ it('ignores pods of DaemonSets', async () => {
   expect(await stamp()).toBeUndefined();
 });
 
-it('does not take its own restart for an event', async () => {
+it('does not count its own restart as an event', async () => {
   await bench.createPod('p', on);
   await bench.advance(30_000);
   const before = await stamp();

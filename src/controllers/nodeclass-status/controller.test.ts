@@ -66,7 +66,7 @@ it('writes what it could resolve, and retries soon after a failure', async () =>
   expect(asked).toBeGreaterThan(before);
 });
 
-it('looks at its classes again when AKS writes another maintenance window, and at no other ConfigMap', async () => {
+it('reconciles its classes when AKS writes another maintenance window, and ignores other ConfigMaps', async () => {
   await bench.kube.create(Kinds.AKSNodeClass, {
     metadata: { name: 'c' },
     spec: { imageFamily: 'Ubuntu', osDiskSizeGB: 128 },
@@ -98,7 +98,7 @@ it('leaves a class that is being deleted alone', async () => {
   expect(asked).toBe(before);
 });
 
-it('tells the ledger once which nodes images would drift, before they come, and again when they have', async () => {
+it('records once which nodes new images would drift, before they apply and again when they do', async () => {
   const image = (version: string) => ({ id: `/images/2404gen2containerd/versions/${version}`, requirements: [] });
   const said = () =>
     ledger

@@ -34,7 +34,7 @@ it('follows the class of the pool', async () => {
   expect(await readiness()).toBe('True NodeClassReady');
 });
 
-it('follows a class that is being deleted, gone, and back', async () => {
+it('follows a class that is being deleted, deleted and created again', async () => {
   await bench.createPool();
   const body = { metadata: { finalizers: ['example.com/hold'] } };
   await bench.kube.patch(Kinds.KWOKNodeClass, { name: 'default' }, { type: 'merge', body });

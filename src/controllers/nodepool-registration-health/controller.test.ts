@@ -35,7 +35,7 @@ async function fail(name: string): Promise<void> {
   bench.cloud.joins = true;
 }
 
-it('begins unknown, and is good after the first node', async () => {
+it('is unknown at first, and good after the first node', async () => {
   expect(await health()).toBe('Unknown AwaitingReconciliation');
   await claimOfPool('a');
   await bench.advance(MINUTE);
@@ -86,7 +86,7 @@ it('is reset by a change of template or class, and survives a restart', async ()
   expect(await health()).toBe('Unknown AwaitingReconciliation');
 });
 
-it('does not hold the claims of a former pool of the same name against it', async () => {
+it('ignores claims of an earlier pool with the same name', async () => {
   bench.cloud.joins = false;
   for (const name of ['a', 'b']) await claimOfPool(name, 'another-uid').catch(() => undefined);
   await bench.advance(16 * MINUTE);

@@ -22,13 +22,13 @@ describe('an exchange', () => {
     expect(exchange(crowded, table(asks(2)))).toEqual({ there: ['b'], here: [] });
   });
 
-  it('moves pods both ways when no node has room for one as it is', () => {
+  it('exchanges pods when no node has room for one more', () => {
     const crowded = table(asks(4), seat('a', asks(3)), seat('b', asks(2)));
     const other = table(asks(4), seat('c', asks(2)), seat('d', asks(1)));
     expect(exchange(crowded, other)).toEqual({ there: ['a'], here: ['c'] });
   });
 
-  it('leaves pods that may not move, and finds nothing when only they could', () => {
+  it('does not move pods that may not move, and finds nothing when only they could', () => {
     const crowded = table(asks(4), seat('a', asks(3), false), seat('b', asks(2), false));
     expect(exchange(crowded, table(asks(8)))).toBeUndefined();
   });
@@ -66,7 +66,7 @@ describe('an exchange', () => {
           ...crowded.seats.filter(({ of }) => goes.has(of)),
         ];
         const bothFit = fits(demand(here), crowded.free) && fits(demand(there), other.free);
-        // Where nothing is found, no single pod could have gone alone either.
+        // Where nothing is found, moving a single pod would not help either.
         const alone = crowded.seats
           .filter(({ mayMove }) => mayMove)
           .some((moved) => {

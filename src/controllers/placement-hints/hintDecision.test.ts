@@ -34,14 +34,14 @@ describe('a pod with a place', () => {
     ['has a node', pod({ nodeName: 'm' }), undefined],
   ])('that %s', (_what, each, expected) => expect(decide(each)).toBe(expected));
 
-  it('is told nothing when it does not matter, when its node has yet to join, or when the node is full', () => {
+  it('gets no hint when it does not matter, when its node has not joined yet, or when the node is full', () => {
     const full = nodeView({ node: node('500m') }, []);
     expect(decide(pod(), { matters: false })).toBeUndefined();
     expect(decide(pod(), { view: undefined })).toBeUndefined();
     expect(decide(pod(), { view: full })).toBeUndefined();
   });
 
-  it('loses a hint at another node where it cannot be told its own', () => {
+  it('loses a hint at another node when its own cannot be hinted', () => {
     const full = nodeView({ node: node('500m') }, []);
     for (const own of [{ matters: false }, { view: undefined }, { view: full }]) {
       expect(decide(pod({}, 'other'), own)).toBeNull();
@@ -52,7 +52,7 @@ describe('a pod with a place', () => {
 });
 
 describe('a pod without a place', () => {
-  it('loses a hint of ours, and nothing else', () => {
+  it('loses our hint, and nothing else', () => {
     const unplanned = { isPlanned: false, view: undefined };
     expect(decide(pod({}, 'n'), unplanned)).toBeNull();
     expect(decide(pod({}, 'n', false), unplanned)).toBeUndefined();

@@ -13,8 +13,8 @@ interface Setup {
 }
 
 /**
- * Telling succeeds unless a claim's name says otherwise: `late` ends the wait, `cleared` has to be told each time, and
- * `stuck` is never told.
+ * Hints succeed unless a claim's name says otherwise: `late` ends the wait, `cleared` needs a new hint each time, and
+ * `stuck` never gets one.
  */
 function setup({ areMoreComing = false, tellingTime = 50, priorityOf = () => 0 }: Setup = {}) {
   const clock = new VirtualClock(0);
@@ -56,7 +56,7 @@ function setup({ areMoreComing = false, tellingTime = 50, priorityOf = () => 0 }
 }
 
 describe('nodes that join', () => {
-  it('open together, when the pods of all have been told', async () => {
+  it('open together when the pods of all have hints', async () => {
     const { play, join, opened, arranged } = setup();
     await play(join('a', 10), join('b', 20), join('c', 30));
     expect(arranged).toEqual([
@@ -66,20 +66,20 @@ describe('nodes that join', () => {
     expect(opened).toEqual(['a', 'b', 'c'].map((claim) => ({ claim, at: 175 })));
   });
 
-  it('are known to have begun once their pods are told, also after they have opened', async () => {
+  it('count as begun once their pods have hints, even after they have opened', async () => {
     const { play, join, opening } = setup();
     expect(opening.hasBegun('a')).toBe(false);
     await play(join('a', 10));
     expect([opening.hasBegun('a'), opening.hasBegun('b')]).toEqual([true, false]);
   });
 
-  it('alone is not kept waiting by nodes that are not coming', async () => {
+  it('do not wait alone for nodes that are not coming', async () => {
     const { play, join, opened } = setup();
     await play(join('a', 10));
     expect(opened).toEqual([{ claim: 'a', at: 65 }]);
   });
 
-  it('while more are coming wait a little for the next one', async () => {
+  it('wait a little for the next one while more are coming', async () => {
     const { play, join, opened } = setup({ areMoreComing: true });
     await play(join('a', 0), join('b', 150), join('c', 1_000));
     expect(opened).toEqual([
@@ -98,7 +98,7 @@ describe('nodes that join', () => {
     expect(Math.max(...waits)).toBeLessThanOrEqual(10_100);
   });
 
-  it('wait a second for hints that cannot be written, and a little longer for each node more', async () => {
+  it('wait a second for hints that cannot be written, and a little longer per additional node', async () => {
     const { play, join, opened } = setup();
     await play(join('stuck', 0));
     expect(opened).toEqual([{ claim: 'stuck', at: 1_000 }]);
@@ -112,7 +112,7 @@ describe('nodes that join', () => {
     expect(late.opened.map(({ at }) => at)).toEqual([1_250, 1_250]);
   });
 
-  it('open although hints are late, or are cleared again and again', async () => {
+  it('open although hints are late, or are cleared repeatedly', async () => {
     const { play, join, opened } = setup();
     await play(join('late', 0));
     await play(join('cleared', 0));
@@ -122,7 +122,7 @@ describe('nodes that join', () => {
     ]);
   });
 
-  it('have nothing more done for them until all of the group are open, but do not wait long', async () => {
+  it('get no further writes until all of the group are open, but do not wait long', async () => {
     const { play, join, opening, clock } = setup();
     const done: { readonly claim: string; readonly at: number }[] = [];
     const openAt = async (claim: string, after: number): Promise<void> => {
@@ -141,7 +141,7 @@ describe('nodes that join', () => {
     expect(done).toHaveLength(4);
   });
 
-  it('open in the order in which pods will ask for them, a few at a time', async () => {
+  it('open in the order in which pods will need them, a few at a time', async () => {
     const { play, join, opened, opening, clock } = setup();
     const claims = Array.from({ length: 20 }, (_, at) => `c${String(20 - at).padStart(2, '0')}`);
     const open = async (claim: string): Promise<void> => {

@@ -18,7 +18,7 @@ const pod = (name: string, cpu: string, spec: Partial<NonNullable<Pod['spec']>> 
   spec: { containers: [{ name: 'main', resources: { requests: { cpu } } }], ...spec },
 });
 
-describe('pods whose node was taken by another', () => {
+describe('pods whose node was taken by another pod', () => {
   let cluster: Cluster;
   const expectOn = (target: string, ...pods: Pod[]): void => {
     for (const each of pods) cluster.setPod(each);
@@ -39,7 +39,7 @@ describe('pods whose node was taken by another', () => {
     for (const name of ['x', 'y']) cluster.setNode(node(name));
   });
 
-  it('are expected where that one was expected', () => {
+  it('are expected where that pod was expected', () => {
     const [stray, first, second] = [pod('stray', '2'), pod('first', '2'), pod('second', '2')];
     expectOn('x', stray, pod('third', '2'));
     expectOn('y', first, second);
@@ -48,7 +48,7 @@ describe('pods whose node was taken by another', () => {
     expect(new Set([placeOf(first), placeOf(second)])).toEqual(new Set(['x', 'y']));
   });
 
-  it('change places with others when none fits alone', () => {
+  it('exchange places with others when none fits alone', () => {
     const [stray, large, small] = [pod('stray', '1500m'), pod('large', '2500m'), pod('small', '1')];
     expectOn('x', stray, small, pod('middle', '1500m'));
     expectOn('y', large, pod('other', '1500m'));
@@ -63,7 +63,7 @@ describe('pods whose node was taken by another', () => {
     }
   });
 
-  it('stay when they have room all the same', () => {
+  it('stay when they still have room', () => {
     const [stray, first] = [pod('stray', '1'), pod('first', '2')];
     expectOn('x', stray);
     expectOn('y', first);
@@ -99,7 +99,7 @@ describe('pods whose node was taken by another', () => {
     expect(bound.map(placeOf)).toEqual(['y', 'y']);
   });
 
-  it('are expected on a node that has yet to join, unless they ask for labels that it may not get', () => {
+  it('are expected on a node that has not joined yet, unless they select on labels that it may not get', () => {
     const claim = (name: string): NodeClaim => ({
       metadata: { name, uid: name },
       spec: { nodeClassRef: { group: 'g', kind: 'k', name: 'n' }, requirements: [], expireAfter: 'Never' },
@@ -118,7 +118,7 @@ describe('pods whose node was taken by another', () => {
     }
   });
 
-  it('make a pod of another node go on to a third', () => {
+  it('make a pod of another node move on to a third', () => {
     cluster.setNode(node('z'));
     const [stray, large, small] = [pod('stray', '3'), pod('large', '3'), pod('small', '1500m')];
     expectOn('x', pod('first', '1'), small);

@@ -56,7 +56,7 @@ describe('a pod whose node is launching', () => {
     await bench.createPod('p', sized('1500m'));
     await bench.advance(13_000);
     const [node] = await bench.nodes();
-    // Past the scheduler, as static pods and impatient people do.
+    // Bound without the scheduler, as static pods and impatient users do.
     await bench.createPod('intruder', { ...sized('1'), nodeName: node?.metadata.name ?? '' });
     await bench.advance(30_000);
     expect(await bench.claims()).toHaveLength(2);
@@ -67,7 +67,7 @@ describe('a pod whose node is launching', () => {
 });
 
 describe('a NodePool', () => {
-  it('that comes later takes pending pods without waiting for their backoff', async () => {
+  it('that is created later takes pending pods without waiting for their backoff', async () => {
     await bench.createPod('p', sized('1'));
     await bench.advance(3_000);
     await bench.createPool();

@@ -32,7 +32,7 @@ it('leaves what pods and daemons do not take', () => {
   expect(free(cluster)).toEqual(['2500m']);
 });
 
-it('keeps the room of a daemon that has yet to come beside one that no longer belongs there', () => {
+it('keeps room for an expected daemon next to one that no longer belongs there', () => {
   const cluster = new Cluster();
   cluster.setNode(node('n'));
   cluster.setDaemonSet(daemonSet());
@@ -41,7 +41,7 @@ it('keeps the room of a daemon that has yet to come beside one that no longer be
   expect(free(cluster)).toEqual(['3']);
 });
 
-it('does not count a daemon that does not come to the node', () => {
+it('does not count a daemon that does not run on the node', () => {
   const cluster = new Cluster();
   cluster.setNode({ ...node('n'), spec: { taints: [{ key: 'x', effect: 'NoSchedule' }] } });
   cluster.setDaemonSet(daemonSet());
@@ -57,7 +57,7 @@ it('counts a daemon whatever the node only prefers', () => {
   expect(free(cluster)).toEqual(['3500m']);
 });
 
-it('counts a daemon that any of its required terms brings to the node', () => {
+it('counts a daemon if any of its required terms matches the node', () => {
   const cluster = new Cluster();
   cluster.setNode(node('n', { labels: { disk: 'ssd' } }));
   const term = (value: string) => ({ matchExpressions: [{ key: 'disk', operator: 'In', values: [value] }] });
@@ -72,7 +72,7 @@ it('counts a daemon that any of its required terms brings to the node', () => {
   expect(free(cluster)).toEqual(['4']);
 });
 
-it('keeps the host ports free of daemons that have yet to come', () => {
+it('reserves the host ports of expected daemons', () => {
   const cluster = new Cluster();
   cluster.setNode(node('n'));
   const containers = [{ name: 'c', ports: [{ containerPort: 80, hostPort: 8080 }] }];
@@ -82,7 +82,7 @@ it('keeps the host ports free of daemons that have yet to come', () => {
   expect(roomsOf(cluster)[0]?.reservedPorts).toBeUndefined();
 });
 
-it('leaves out nodes that are being deleted, and reserves what is promised on those that come', () => {
+it('leaves out nodes being deleted, and reserves planned room on launching ones', () => {
   const claim = (name: string, deleting: boolean): NodeClaim => ({
     metadata: { name, ...(deleting && { deletionTimestamp: '2026-01-01T00:00:00Z' }) },
     spec: {
@@ -98,7 +98,7 @@ it('leaves out nodes that are being deleted, and reserves what is promised on th
   expect(free(cluster, new Map([['coming', [pod('p')]]]))).toEqual(['2']);
 });
 
-describe('nodes that are as before', () => {
+describe('unchanged nodes', () => {
   it('are the same objects, in the same list', () => {
     const cluster = new Cluster();
     const rooms = new NodeRooms();
@@ -114,7 +114,7 @@ describe('nodes that are as before', () => {
     expect(after[1]).not.toBe(before[1]);
   });
 
-  it('are so when another daemon pod of the same shape comes', () => {
+  it('stay so when another daemon pod of the same shape appears', () => {
     const cluster = new Cluster();
     const rooms = new NodeRooms();
     const daemons = new Daemons();
@@ -126,7 +126,7 @@ describe('nodes that are as before', () => {
     expect(roomsOf(cluster, new Map(), rooms, daemons)[0]).toBe(before);
   });
 
-  it('are others when the disks that they can attach change', () => {
+  it('are replaced when their attach limits change', () => {
     const cluster = new Cluster();
     cluster.setNode(node('n'));
     const rooms = new NodeRooms();

@@ -6,7 +6,7 @@ import { memoryInstanceType } from '../../../test/fixtures/engine/memoryCloud.ts
 import { formatResources } from '../../units/resources.ts';
 import { unlaunchedNodes, usageAtMost } from './poolUse.ts';
 
-it('counts a node that has not launched as the largest that it may become', () => {
+it('counts an unlaunched node at its largest possible type', () => {
   const cluster = new Cluster();
   const types = [
     memoryInstanceType('small', 2, 1),

@@ -6,7 +6,7 @@ import { Announcer } from './announcer.ts';
 const NOTHING = { pods: 2, plannedNodes: 0, onExistingNodes: 0, unplaced: 2, pricePerHour: 0, milliseconds: 3 };
 
 describe('plans in the ledger', () => {
-  it('are there when they change something or find something else than the one before', () => {
+  it('are recorded when they change something or find something new', () => {
     const ledger = new Ledger({ now: () => 0 });
     const announcer = new Announcer({ ledger, log: silentLog, events: { publish: () => {} } });
     announcer.plan(NOTHING);
@@ -27,7 +27,7 @@ describe('plans in the ledger', () => {
 });
 
 describe('refusals in the ledger', () => {
-  it('are there when they are new, and again after a while', () => {
+  it('are recorded when they are new, and again after a while', () => {
     const ledger = new Ledger({ now: () => 0 });
     const announcer = new Announcer({ ledger, log: silentLog, events: { publish: () => {} } });
     const pass = (name: string, nodes: number): void => {

@@ -166,7 +166,7 @@ describe('an unschedulable pod', () => {
   });
 });
 
-describe('pods that are left out', () => {
+describe('pods without a plan', () => {
   const affinity = (key: string, operator: string, values?: string[]): Partial<NonNullable<Pod['spec']>> => ({
     affinity: {
       nodeAffinity: {
@@ -196,7 +196,7 @@ describe('pods that are left out', () => {
 
   it('are those that another node has been nominated for', async () => {
     await bench.createPool();
-    // The scheduler takes the nomination of a pod back that fits nowhere, unless the pod may not preempt.
+    // The scheduler clears the nomination of a pod that fits nowhere, unless the pod may not preempt.
     const patient = { metadata: { name: 'patient' }, value: 1, preemptionPolicy: 'Never' };
     await bench.kube.create(Kinds.PriorityClass, patient as never);
     await bench.createPod('p', { ...sized('1'), priorityClassName: 'patient' });
@@ -213,7 +213,7 @@ describe('pools', () => {
     template: { spec: { nodeClassRef: CLASS_REF, requirements: [], expireAfter: 'Never', ...more } },
   });
 
-  it('of more weight come first, and of equals the name that sorts last', async () => {
+  it('of higher weight come first, and of equals the name that sorts last', async () => {
     await bench.createPool('light', { weight: 1 });
     await bench.createPool('heavy-a', { weight: 50 });
     await bench.createPool('heavy-b', { weight: 50 });
@@ -222,7 +222,7 @@ describe('pools', () => {
     expect((await bench.claims()).map(({ metadata }) => metadata.labels?.[Labels.nodePool])).toEqual(['heavy-b']);
   });
 
-  it('that are not ready, static, going away or not ours are left out', async () => {
+  it('that are not ready, static, being deleted or not ours are left out', async () => {
     await bench.createPool('static', { replicas: 0 });
     await bench.createPool('classless', template({ nodeClassRef: { ...CLASS_REF, name: 'missing' } }));
     await bench.createPool('foreign', template({ nodeClassRef: { ...CLASS_REF, group: 'other.io' } }));
@@ -357,7 +357,7 @@ describe('daemons', () => {
   });
 });
 
-describe('a node that goes away', () => {
+describe('a node being deleted', () => {
   async function twoPodsOnOneNode(metadata: Partial<Pod['metadata']> = {}): Promise<string> {
     await bench.createPool();
     await bench.kube.create(Kinds.Deployment, {

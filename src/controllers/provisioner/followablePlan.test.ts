@@ -37,7 +37,7 @@ const names = ['w-1', 'w-2', 'w-3', 'w-4'];
 const most = ({ plannedNodes }: Solution): number => Math.max(...plannedNodes.map(({ pods }) => pods.length));
 
 describe('a plan for pods that must spread', () => {
-  it('has each on a node of its own where that costs no more', () => {
+  it('puts each on its own node where that costs no more', () => {
     const { chosen } = plan(
       names.map((name) => web(name, '1800m', 'DoNotSchedule')),
       0.999,
@@ -46,7 +46,7 @@ describe('a plan for pods that must spread', () => {
     expect(chosen.pricePerHour).toBeCloseTo(0.16);
   });
 
-  it('has them together where nodes of their own would cost more', () => {
+  it('keeps them together where separate nodes would cost more', () => {
     const { chosen } = plan(names.map((name) => web(name, '900m', 'DoNotSchedule')));
     expect(most(chosen)).toBeGreaterThan(1);
     expect(chosen.pricePerHour).toBeCloseTo(0.08);
@@ -70,14 +70,14 @@ describe('a plan for pods of different priorities', () => {
       return new Set(there.map(({ spec }) => spec?.priority)).size;
     });
 
-  it('has them on different nodes where that costs no more', () => {
+  it('puts them on different nodes where that costs no more', () => {
     const pods = names.flatMap((name, at) => [prior(name, '900m', at % 2), prior(`${name}-b`, '900m', at % 2)]);
     const { chosen } = plan(pods);
     expect(new Set(prioritiesOn(chosen, pods))).toEqual(new Set([1]));
     expect(chosen.unplaced).toEqual([]);
   });
 
-  it('has them together where nodes of their own would cost more', () => {
+  it('keeps them together where separate nodes would cost more', () => {
     const pods = [prior('a', '900m', 1), prior('b', '1800m', 1), prior('c', '900m', 0), prior('d', '1800m', 0)];
     const { chosen } = plan(pods);
     expect(Math.max(...prioritiesOn(chosen, pods))).toBe(2);

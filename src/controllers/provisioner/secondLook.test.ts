@@ -14,7 +14,7 @@ const planned = (...pods: readonly string[]): PlannedNode =>
 describe('a node for pods that have lost their places', () => {
   let cluster: Cluster;
   let look: SecondLook;
-  /** The pods of nodes that are not bought. */
+  /** The pods of nodes whose purchase is deferred. */
   const deferred = (plannedNodes: readonly PlannedNode[], now: number): readonly string[] => {
     const { solution, isOver } = look.at({ plannedNodes } as never, pod, now);
     const left = plannedNodes.filter((node) => !solution.plannedNodes.includes(node));
@@ -38,12 +38,12 @@ describe('a node for pods that have lost their places', () => {
     expect(deferred([planned('lost')], 1_000)).toEqual([]);
   });
 
-  it('is bought in the end, whatever the others do', () => {
+  it('is bought in the end, whatever happens to the others', () => {
     for (const now of [0, 4_000, 9_999]) expect(deferred([planned('lost')], now)).toEqual(['lost']);
     expect(deferred([planned('lost')], 10_000)).toEqual([]);
   });
 
-  it('is bought in the end also when the pods find other places meanwhile, and lose them again', () => {
+  it('is bought in the end even when the pods find other places in between, and lose them again', () => {
     expect(deferred([planned('lost')], 0)).toEqual(['lost']);
     cluster.places.hold('other plan', [{ target: 'n', pods: [pod('lost')] }], 60_000);
     expect(deferred([], 5_000)).toEqual([]);
@@ -51,7 +51,7 @@ describe('a node for pods that have lost their places', () => {
     expect(deferred([planned('lost')], 10_000)).toEqual([]);
   });
 
-  it('is bought at once when it is for pods, too, that no plan had a place for', () => {
+  it('is bought at once when it is also for pods without any earlier place', () => {
     expect(deferred([planned('lost', 'fresh'), planned('fresh')], 0)).toEqual([]);
   });
 });

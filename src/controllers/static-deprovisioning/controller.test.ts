@@ -23,7 +23,7 @@ const claim = (name: string, expireAfter = 'Never') =>
 const podOn = (node: string, annotations: Record<string, string> = {}) =>
   bench.createPod(`on-${node}`, { nodeName: `node-${node}` }, { annotations });
 
-/** Names of the NodeClaims in the order in which they go while the pool shrinks to nothing, one by one. */
+/** Names of the NodeClaims in deletion order while the pool shrinks to zero, one by one. */
 async function orderOfDeletion(): Promise<string[]> {
   const order: string[] = [];
   for (let left = await active(); left.length > 0;) {
@@ -38,7 +38,7 @@ async function orderOfDeletion(): Promise<string[]> {
 }
 
 describe('a static pool with too many nodes', () => {
-  it('gives up those that have not launched first, then empty ones, then by the cost of their pods', async () => {
+  it('deletes unlaunched ones first, then empty ones, then by the cost of their pods', async () => {
     await bench.createPool('fixed', { replicas: 5 });
     for (const name of ['shielded', 'costly', 'cheap', 'empty']) await claim(name);
     await bench.advance(20_000);
@@ -51,7 +51,7 @@ describe('a static pool with too many nodes', () => {
     expect(await orderOfDeletion()).toEqual(['unlaunched', 'empty', 'cheap', 'costly', 'shielded']);
   });
 
-  it('counts a node with DaemonSet pods only as empty', async () => {
+  it('treats a node with only DaemonSet pods as empty', async () => {
     await bench.createPool('fixed', { replicas: 2 });
     for (const name of ['busy', 'daemons']) await claim(name);
     await bench.advance(20_000);
@@ -91,7 +91,7 @@ describe('a static pool with too many nodes', () => {
     expect(await orderOfDeletion()).toEqual(['soon', 'late', 'never']);
   });
 
-  it('loses those that are too many in one pass', async () => {
+  it('deletes all surplus nodes in one pass', async () => {
     await bench.createPool('fixed', { replicas: 4 });
     for (const name of ['a', 'b', 'c', 'd']) await claim(name);
     await bench.advance(20_000);

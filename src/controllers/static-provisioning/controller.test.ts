@@ -125,7 +125,7 @@ it('leaves a pool of another provider alone', async () => {
   expect(bench.metrics.value('controller_runtime_reconcile_errors_total', loop)).toBeUndefined();
 });
 
-it('tries again less and less often while the cloud has no capacity, and at once after it had', async () => {
+it('retries less and less often while the cloud has no capacity, and at once after it had some', async () => {
   bench.cloud.launchOutage = new InsufficientCapacityError('sold out everywhere');
   await bench.createPool('fixed', { replicas: 3, template: template() });
   await bench.advance(10 * 60_000);

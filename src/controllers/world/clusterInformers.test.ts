@@ -18,7 +18,7 @@ afterEach(() => bench.close());
 
 const requested = (): string | undefined => formatResources(world.cluster.snapshot().nodes[0]?.requested ?? {})['cpu'];
 
-/** What the kubelet reports of the container's resources. */
+/** The kubelet's report about the container's resources. */
 async function report(cpu: string, condition?: { readonly type: string; readonly reason: string }): Promise<void> {
   const resources = { requests: { cpu } };
   const status = {
@@ -46,7 +46,7 @@ it('counts what a pod holds by the report of its kubelet while an in-place resiz
   await bench.createPod('p', { nodeName: 'n' });
   await bench.clock.idle();
   expect(requested()).toBe('500m');
-  // Asked to shrink from 2 to 500m, and not there yet.
+  // Asked to shrink from 2 to 500m, and not done yet.
   await report('2');
   expect(requested()).toBe('2');
   await report('500m');

@@ -5,7 +5,7 @@ import { VirtualClock } from '../../clock/virtualClock.ts';
 import { InstanceNotFoundError } from '../../cloud/errors.ts';
 import { meteredCloud } from './meteredCloud.ts';
 
-it('times every call and names the failures that dashboards know', async () => {
+it('measures every call and names failures as dashboards know them', async () => {
   const clock = new VirtualClock(0);
   const metrics = new RecordedMetrics();
   const inner = new MemoryCloud({ clock, power: { powerOn: () => undefined, powerOff: () => undefined } });

@@ -50,7 +50,7 @@ const draft: Draft<NodeClaim> = {
   spec: { nodeClassRef: CLASS_REF, requirements: [], expireAfter: 'Never' },
 };
 
-it('shows each write in the cluster before the writer goes on', async () => {
+it('shows each write in the cluster before the writer continues', async () => {
   const { kube, cluster } = world;
   const created = await kube.create(Kinds.NodeClaim, draft);
   expect(cluster.claim('new')?.metadata.uid).toBe(created.metadata.uid);
@@ -72,7 +72,7 @@ it('shows each write in the cluster before the writer goes on', async () => {
   expect(cluster.pod(ref)?.metadata.deletionTimestamp).toBeDefined();
 });
 
-it('shows what a deletion leaves: an object that finalizers keep, or none', async () => {
+it('shows the result of a deletion: an object kept by finalizers, or none', async () => {
   const { kube, cluster } = world;
   const kept = await kube.create(Kinds.NodeClaim, {
     ...draft,

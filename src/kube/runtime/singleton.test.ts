@@ -4,7 +4,7 @@ import { VirtualClock } from '../../clock/virtualClock.ts';
 import { silentLog } from '../log.ts';
 import { singleton } from './singleton.ts';
 
-/** Runs a loop for a while, and returns when its rounds began. */
+/** Runs a loop for a while, and returns when its rounds started. */
 async function rounds(length: number, work: number, wakesAt: readonly number[]): Promise<readonly number[]> {
   const clock = new VirtualClock(0);
   const began: number[] = [];

@@ -1,4 +1,4 @@
-/** Our own validation in the place of an API server. */
+/** Our own validation in place of an API server. */
 import type { CustomResourceDefinition } from '../../../src/api/kinds.ts';
 import { applyDefaults, prune } from '../../../src/api/schema/defaulting.ts';
 import type { FieldError } from '../../../src/api/schema/fieldError.ts';
@@ -28,7 +28,7 @@ export function judge(
     part === 'status' ? withField(old ?? {}, 'status', sent['status']) : withField(sent, 'status', old?.['status']);
   const scale = version?.subresources?.scale;
   const errors = [...validate(schema, object, old), ...(scale === undefined ? [] : validateScale(scale, object))];
-  // Reading an object back applies the defaults once more, to what the endpoint took away.
+  // Reading an object back applies the defaults again, to what the endpoint removed.
   return { errors, object: settleNumbers(applyDefaults(schema, object)) as JsonObject };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Seeded small damages to valid objects. The schema only steers the choice (bounds, enums, missing fields); the result
- * may be valid or not.
+ * Small seeded mutations of valid objects. The schema only guides the choice (bounds, enums, missing fields); the
+ * result may be valid or not.
  */
 import { isJsonObject } from '../../../src/api/schema/json.ts';
 import type { StructuralSchema } from '../../../src/api/schema/structuralSchema.ts';
@@ -69,7 +69,7 @@ export class Mutator {
     this.next = randomNumbers(seed);
   }
 
-  /** One to three damages below `spec` (or whichever field is named). */
+  /** One to three mutations below `spec` (or the named field). */
   mutate(schema: StructuralSchema, object: Readonly<Record<string, Json>>, field: 'spec' | 'status'): string {
     let result: Json = object;
     const times = 1 + Math.floor(this.next() ** 2 * 3);
@@ -135,7 +135,7 @@ export class Mutator {
     return { ...value, [name]: this.invent(innerSchema(schema, name), 0) };
   }
 
-  /** A value that suits the schema more often than not. */
+  /** A value that usually matches the schema. */
   private invent(schema: StructuralSchema | undefined, depth: number): Json {
     if (schema === undefined || this.next() < 0.08) return this.anything();
     if (schema.enum !== undefined && this.next() < 0.8) return this.pick(schema.enum);

@@ -1,6 +1,6 @@
 /**
- * A process that wants to lead; the leader-hand-over test starts several with argv `kubeconfig identity lease-ms
- * deadline-ms retry-ms`. It prints one line for each thing that happens; SIGTERM asks it to stop.
+ * A candidate process for leader election; the leader hand-over test starts several with argv `kubeconfig identity
+ * lease-ms deadline-ms retry-ms`. It prints one line per event; SIGTERM asks it to stop.
  */
 import { SystemClock } from '../../../src/clock/systemClock.ts';
 import { systemRandom } from '../../../src/clock/systemRandom.ts';

@@ -13,7 +13,7 @@ import type { TroubledProxy } from '../../controlplane/troubledProxy.ts';
 import { connections } from './connect.ts';
 
 interface Candidate {
-  /** When each word was said, by this process's clock. */
+  /** When each line was printed, by this process's clock. */
   readonly said: ReadonlyMap<string, number>;
   kill(signal: NodeJS.Signals): void;
   hears(word: string, timeoutMilliseconds?: number): Promise<number>;
@@ -83,7 +83,7 @@ describe('leader hand-over between processes', () => {
     const first = await start('first', times);
     await first.hears('leading');
     const second = await start('second', times);
-    // Long enough to have seen a renewal, so that the wait counts from the leader's last sign of life.
+    // Wait for a renewal, so that the time counts from the leader's last one.
     await eventually('a renewal', async () => {
       const { spec } = await kube.get(Kinds.Lease, ref);
       return spec?.renewTime !== spec?.acquireTime ? true : undefined;

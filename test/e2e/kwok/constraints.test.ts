@@ -18,7 +18,7 @@ const spread = (labels: Record<string, string>, topologyKey: string) => [
   { maxSkew: 1, topologyKey, whenUnsatisfiable: 'DoNotSchedule', labelSelector: { matchLabels: labels } },
 ];
 
-/** Every kind of constraint once, with the real scheduler as the judge: a pod runs only where it agrees. */
+/** Every kind of constraint once, with the real scheduler: a pod runs only where the scheduler agrees. */
 describe('pods with wishes', () => {
   let cluster: KwokCluster;
   let program: Program;
@@ -112,7 +112,7 @@ describe('pods with wishes', () => {
 
   it.concurrent('are spread evenly over zones', async () => {
     const own = story('zonal-spread');
-    // Without minDomains the scheduler fills the zones that have joined, and does not know of one that is to come.
+    // Without minDomains the scheduler fills the zones that have joined, and does not know of one that will be added.
     const evenly = spread(own.labels, Labels.zone).map((constraint) => ({ ...constraint, minDomains: 3 }));
     await own.deployment(6, { topologySpreadConstraints: evenly });
     await own.waiting(6);
@@ -126,7 +126,7 @@ describe('pods with wishes', () => {
     await own.waiting(6);
     await own.pool();
     await own.running(6);
-    // The scheduler counts only zones that are there: all pods may run before the last node has come.
+    // The scheduler counts only existing zones: all pods may run before the last node has joined.
     const zones = await cluster.eventually('all claims are launched', async () => {
       const known = (await own.claims()).map(({ metadata }) => metadata.labels?.[Labels.zone]);
       return known.every((zone) => zone !== undefined) ? known : undefined;

@@ -1,4 +1,4 @@
-/** Test support: what is for sale in the stories about constraints, in the file format of the kwok provider. */
+/** Test support: instance types for the tests of constraints, in the file format of the kwok provider. */
 import { Labels } from '../../../src/api/labels.ts';
 
 const ZONES = ['test-zone-a', 'test-zone-b', 'test-zone-c'];

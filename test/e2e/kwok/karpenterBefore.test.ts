@@ -1,4 +1,4 @@
-/** `nodewright migrate karpenter` on a cluster whose nodes Karpenter itself has made: its kwok controller, of its own code. */
+/** `nodewright migrate karpenter` on a cluster with nodes created by Karpenter's own kwok controller. */
 import { spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ describe('a cluster in which Karpenter runs', () => {
     await arm.close();
   });
 
-  /** What Karpenter's chart installs, and a node for it; the process itself runs beside the cluster. */
+  /** Installs what Karpenter's chart installs, and a node for it; the process itself runs outside the cluster. */
   const install = async (): Promise<void> => {
     const { kube } = cluster;
     const room = { cpu: '8', memory: '16Gi', pods: '110' };
@@ -160,7 +160,7 @@ describe('a cluster in which Karpenter runs', () => {
       expect(after.nodes).toEqual(expect.arrayContaining(before.nodes));
       expect(after.claims).toEqual(expect.arrayContaining(before.claims));
       expect(after.pods).toEqual(before.pods);
-      // Karpenter's hashes are those that nodewright computes: also the claims that nodewright has made carry them.
+      // nodewright computes the same hashes as Karpenter, so its own claims carry them too.
       expect(new Set(await stamps())).toEqual(new Set(stamped));
       const drifted = (await cluster.claims()).filter(({ status }) =>
         status?.conditions?.some(({ type, status: state }) => type === 'Drifted' && state === 'True'),

@@ -1,6 +1,6 @@
 /**
- * Test support: the program as it ships on a real control plane, without any cloud. Nodes are objects, `kubelet-sim`
- * plays their kubelets, and what the program logs and measures can be read.
+ * Test support: the built program on a real control plane, without any cloud. Nodes are only objects, `kubelet-sim`
+ * simulates their kubelets, and the program's logs and metrics can be read.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,14 +25,14 @@ const BINARY = join(import.meta.dirname, '../../../dist/nodewright.js');
 const CHART = join(import.meta.dirname, '../../../charts/nodewright');
 const NAMESPACE = 'kube-system';
 const RIGHTS = new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding']);
-/** What is paid for as it is used; reservations only where they are asked for. */
+/** On-demand and spot; reservations only where a test requests them. */
 const BOUGHT = { key: Labels.capacityType, operator: 'In' as const, values: ['spot', 'on-demand'] };
 const BRISK = { 'kube-api-qps': '1000', 'kube-api-burst': '2000' };
 const OUTPUT_LIMIT = 400_000;
 
 const CLASS_REF = { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' };
 
-/** A program that was started, with the end of what it said. */
+/** A started program, with the end of its output. */
 export class Program {
   readonly metricsPort: number;
   private readonly child: ChildProcess;
@@ -76,7 +76,7 @@ export class Program {
 
   /** The sum of the series of a metric whose labels include all of `labels`; 0 when there is none. */
   async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
-    // A connection of its own: a program that is busy closes idle ones just when they are used again.
+    // A connection of its own, because a busy program closes idle connections just when they are reused.
     const { body } = await request(`http://127.0.0.1:${this.metricsPort}/metrics`, { reset: true });
     const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
     return (await body.text())
@@ -97,7 +97,7 @@ export class Program {
 export class KwokCluster {
   readonly plane: ControlPlane;
   readonly kube: HttpKube;
-  /** A user with the rights that the chart gives the program, and no others. */
+  /** A user with the chart's RBAC only. */
   private readonly account: string;
   private readonly programs: Program[] = [];
 
@@ -112,9 +112,9 @@ export class KwokCluster {
     const plane = await startControlPlane({
       scheduler: true,
       controllerManager: true,
-      // Kubelets here are only played; no other controller should judge them.
+      // Kubelets are only simulated, so no other controller should evaluate them.
       controllerManagerControllers: ['*', '-node-lifecycle-controller'],
-      // Their own throttles would be what is measured otherwise.
+      // Without these flags, their own rate limits would dominate the measurement.
       controllerManagerFlags: BRISK,
       schedulerFlags: BRISK,
     });
@@ -131,8 +131,8 @@ export class KwokCluster {
   }
 
   /**
-   * `nodewright run`, with no other rights than the chart gives. Alone unless `elects`: on a busy machine a lease is
-   * easily lost, which other tests cover.
+   * `nodewright run` with the chart's RBAC. Without a lease unless `elects`: on a busy machine a lease is easily lost,
+   * which other tests cover.
    */
   async run(args: readonly string[] = [], { elects = false } = {}): Promise<Program> {
     const command = [process.execPath, BINARY, 'run', '--cloud-provider=kwok'] as const;
@@ -145,7 +145,7 @@ export class KwokCluster {
     return this.control(this.plane.adminKubeconfig, [...command, '--disable-leader-election=true']);
   }
 
-  /** Another program in the place of ours, with all rights. */
+  /** Another program in place of ours, with all rights. */
   async runPeer(executable: string): Promise<Program> {
     return this.control(this.plane.adminKubeconfig, [executable, '--disable-leader-election=true']);
   }
@@ -156,7 +156,7 @@ export class KwokCluster {
     await this.plane.stop();
   }
 
-  /** As `eventually`; what the programs said last stands in the complaint. */
+  /** Like `eventually`; errors include the programs' last output. */
   async eventually<T>(what: string, ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
     try {
       return await eventually(what, ask, 90_000);

@@ -10,7 +10,7 @@ const oneOfEach = [
   ['deleting its NodeClaim', 'delete-claim', Kinds.NodeClaim],
 ] as const;
 
-/** From a wish to a working node and gracefully back, in all the ways that people ask for it. */
+/** From a request to a working node and back, in all supported ways. */
 describe('the life of a node', () => {
   let cluster: KwokCluster;
   let program: Program;

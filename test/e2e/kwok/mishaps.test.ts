@@ -7,7 +7,7 @@ import { Scenario, statusOf } from './scenario.ts';
 const LEASE = { name: 'karpenter-leader-election', namespace: 'kube-system' };
 const BRISK = ['--batch-idle-duration=300ms', '--batch-max-duration=3s'];
 
-/** What goes wrong around the program, one thing after the other. */
+/** Failures around the program, one after the other. */
 describe('in spite of', () => {
   let cluster: KwokCluster;
   const programs: Program[] = [];

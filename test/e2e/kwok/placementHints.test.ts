@@ -9,7 +9,7 @@ const ARGS = ['--batch-idle-duration=300ms', '--batch-max-duration=3s'];
 const FOUR_CORES = [{ key: 'karpenter.kwok.sh/instance-cpu', operator: 'In' as const, values: ['4'] }];
 const sized = (cpu: string) => [{ name: 'main', image: 'app', resources: { requests: { cpu } } }];
 
-/** With the real scheduler, which knows nothing of plans. */
+/** With the real scheduler, which does not know plans. */
 describe('placement hints', () => {
   let cluster: KwokCluster;
 
@@ -32,7 +32,7 @@ describe('placement hints', () => {
     );
     const first = await cluster.run(ARGS);
     await cluster.pool('default', {}, { requirements: FOUR_CORES });
-    // Two nodes of 3.9 cores, both full: in another order, a small pod finds no room.
+    // Two nodes of 3.9 cores, both full: in another order, a small pod does not fit.
     await cluster.deployment('large', 2, { containers: sized('2500m') });
     await cluster.deployment('middle', 1, { containers: sized('1400m') });
     await cluster.deployment('small', 2, { containers: sized('700m') });
@@ -97,7 +97,7 @@ describe('placement hints', () => {
     expect(await cluster.nodes()).toHaveLength(2);
   });
 
-  /** What the instance would do: its controller is another process than the one that launched it. */
+  /** Simulates the instance, because its controller is another process than the one that launched it. */
   async function join({ metadata, status }: NodeClaim): Promise<void> {
     const providerID = status?.providerID ?? '';
     const name = providerID.slice(PROVIDER_PREFIX.length);

@@ -1,6 +1,6 @@
 /**
- * Test support: one story in a cluster that it shares with others. Its nodes carry a taint and a label of its own,
- * so that only its pods go there, and all stories can be told at the same time.
+ * Test support: one test in a shared cluster. Its nodes have their own taint and label, so that only its pods run
+ * there, and tests can run in parallel.
  */
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
 import { Kinds, type Event, type Node, type Pod } from '../../../src/api/kinds.ts';
@@ -51,7 +51,7 @@ export class Scenario {
     });
   }
 
-  /** What lets a pod go to the nodes of this story, and nowhere else. */
+  /** Makes a pod run only on the nodes of this test. */
   placed(spec: Partial<PodSpec> = {}): Partial<PodSpec> {
     return {
       ...spec,
@@ -89,7 +89,7 @@ export class Scenario {
     return this.cluster.eventually(`${this.name}: ${what}`, ask);
   }
 
-  /** So many pods have been looked at by the scheduler and found no place: they will be planned for together. */
+  /** Waits until this many pods are unschedulable: they will be planned together. */
   async waiting(count: number): Promise<void> {
     await this.eventually(`${count} pods wait`, async () => {
       const pods = (await this.pods()).filter(({ status }) =>
@@ -99,7 +99,7 @@ export class Scenario {
     });
   }
 
-  /** Exactly so many pods run; answers with them. */
+  /** Waits until exactly this many pods run; returns them. */
   running(count: number): Promise<readonly Pod[]> {
     return this.eventually(`${count} pods run`, async () => {
       const running = (await this.pods()).filter(isRunning);
@@ -134,7 +134,7 @@ export class Scenario {
     });
   }
 
-  /** Nothing of this story is left but pods that wait. */
+  /** Waits until only pending pods of this test are left. */
   async gone(): Promise<void> {
     await this.eventually('nodes are gone', async () =>
       (await this.nodes()).length + (await this.claims()).length === 0 ? true : undefined,

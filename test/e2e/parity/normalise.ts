@@ -1,6 +1,6 @@
 /**
- * Replaces what may differ between two honest servers (identities, times, versions, addresses, random suffixes) by
- * placeholders that depend only on the order of appearance.
+ * Replaces values that may differ between two correct servers (identities, times, versions, addresses, random suffixes)
+ * by placeholders that depend only on the order of appearance.
  */
 import type { Answer } from './script.ts';
 
@@ -18,8 +18,8 @@ const TOKEN = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g;
 const NODE_PORT_RANGE = [30_000, 32_767] as const;
 
 /**
- * A loop of the real server that looks after addresses every few minutes. When it looks while a service is being made, it
- * leaves a warning: it says when it looked, nothing about the service.
+ * A loop of the real server that checks addresses every few minutes. If it runs while a service is being created, it
+ * leaves a warning event, which depends only on timing.
  */
 const REPAIRER = 'ipallocator-repair-controller';
 const EMPTY_EVENTS = /Events:\n +Type .*\n +-+ .*\n(?! )/;
@@ -57,7 +57,7 @@ export class Normaliser {
       .replaceAll(VERSION_IN_MESSAGE, '$1<version>');
   }
 
-  /** What kubectl prints: times and ages in the words of people, and columns as wide as their content. */
+  /** Output of kubectl: readable times and ages, and columns as wide as their content. */
   printed(text: string): string {
     const named = this.text(text)
       .replaceAll(PRINTED_TIME, '<time>')
@@ -106,7 +106,7 @@ export class Normaliser {
     if (name === 'resourceVersion' && value !== '') return this.version(value, path);
     if (name === 'continue' && value !== '') return '<continue>';
     if (path.at(-2) === 'cells') return this.text(value).replaceAll(AGE, '<age>');
-    // Prose is our own; that there is some, and where, is not.
+    // Descriptions are our own texts; compare only that there is one.
     if (path.includes('columnDefinitions') && name === 'description') return '<prose>';
     if (path.includes('authentication.kubernetes.io/credential-id')) return '<credential>';
     return this.text(value);
@@ -141,8 +141,8 @@ function ordered(field: string | undefined, items: readonly unknown[]): readonly
 }
 
 /**
- * A server orders these by the second of the write, so the turn of a second between two writes swaps them. That the
- * order follows the rule is checked on each side; what is compared is the same entries without the time.
+ * A server sorts these by the second of the write, so two writes across a second boundary may be swapped. Each side is
+ * checked for the sorting rule; the same entries are compared without the time.
  */
 function byManager(entries: readonly unknown[]): readonly unknown[] {
   const rank = (entry: unknown, time: boolean): string => {

@@ -17,7 +17,7 @@ interface Suite<Entry extends { readonly name: string }> {
   readonly steps: number;
   readonly least: number;
   play(world: World, entry: Entry): Promise<unknown[]>;
-  /** Whether it sees or changes what is not its own: then nothing else is played meanwhile. */
+  /** Whether it reads or changes shared objects: then it runs alone. */
   isAlone(entry: Entry): boolean;
 }
 
@@ -79,7 +79,7 @@ export function compareWorlds<Entry extends { readonly name: string }>(suite: Su
   });
 }
 
-/** So much at a time, in the order in which it comes. */
+/** Runs a limited number at a time, in order. */
 class Lanes {
   private free: number;
   private readonly waiting: (() => void)[] = [];

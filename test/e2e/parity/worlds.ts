@@ -1,6 +1,6 @@
 /**
- * The two API servers that must answer alike: ours over HTTPS and a real kube-apiserver, each with the same user, a way
- * to send requests and a kubectl.
+ * The two API servers that must give the same answers: ours over HTTPS and a real kube-apiserver, each with the same
+ * user, a way to send requests and a kubectl.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,8 +48,8 @@ interface KubectlCall {
 const USER = 'nodewright-admin';
 
 /**
- * Plug-ins that only make sense with a controller beside them that does not run here: they leave marks (a taint, a
- * finalizer) for that controller to remove.
+ * Admission plug-ins that need a controller which does not run here: they add marks (a taint, a finalizer) that this
+ * controller would remove.
  */
 const WITHOUT_PLUGINS = 'TaintNodesByCondition,StorageObjectInUseProtection';
 
@@ -77,7 +77,7 @@ export async function startRealWorld(): Promise<World> {
     kubectl: (args, call) => kubectl(plane.binaries.kubectl, plane.workDir, kubeconfig, args, call),
     async compact() {
       await plane.compactEtcd();
-      // A running server remembers what etcd has forgotten.
+      // A running server still has in memory what etcd has compacted.
       await plane.restartApiServer();
     },
     async stop() {

@@ -1,4 +1,6 @@
-/** The local scheduler beside kube-scheduler on random clusters: both find a node, or both give the same reasons. */
+/**
+ * The local scheduler compared with kube-scheduler on random clusters: both find a node, or both give the same reasons.
+ */
 import { describe, expect, it } from 'vitest';
 import { Kinds, type Pod } from '../../../src/api/kinds.ts';
 import { SeededRandom } from '../../../src/clock/seededRandom.ts';

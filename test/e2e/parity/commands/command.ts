@@ -3,11 +3,11 @@ export interface Command {
   /** As typed after `kubectl -n <namespace>`; words are split at spaces, quotes keep them together. */
   readonly line: string;
   readonly input?: string;
-  /** Only sets the stage. */
+  /** Only preparation; not compared. */
   readonly quiet?: boolean;
-  /** A shell command that stands for the person in `kubectl edit`. */
+  /** A shell command used as the editor of `kubectl edit`. */
   readonly editor?: string;
-  /** Asked again until it succeeds: for what takes a moment. */
+  /** Repeated until it succeeds, for effects that take a moment. */
   readonly retry?: boolean;
   /** The order of lines is the server's business: they are compared sorted. */
   readonly sorted?: boolean;

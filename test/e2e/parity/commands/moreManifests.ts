@@ -1,4 +1,4 @@
-/** One of every kind that people look at, in states that people meet. */
+/** One object of every kind that users list, in typical states. */
 import type { Command } from './command.ts';
 import { apply, set } from './command.ts';
 

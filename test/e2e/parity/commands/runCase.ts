@@ -1,4 +1,4 @@
-/** Plays one case with the real kubectl and returns what it printed, line by line, without what may differ. */
+/** Runs one case with the real kubectl and returns its output, line by line, with variable parts normalized. */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubectlResult } from '../../../controlplane/kubectl.ts';

@@ -1,4 +1,4 @@
-/** What a person types in the first hour. */
+/** Commands that a user types in the first hour. */
 import { applyingCases } from './applying.ts';
 import { changingCases } from './changing.ts';
 import { creatingCases } from './creating.ts';
