@@ -1,4 +1,4 @@
-/** Plays one story on a plane and says what came of it. */
+/** Runs one story on a plane and reports the outcome. */
 import { Kinds, type Pod } from '../../src/api/kinds.ts';
 import type { NodePool } from '../../src/api/kinds/nodePool.ts';
 import type { Kube } from '../../src/kube/kube.ts';
@@ -13,7 +13,7 @@ const QUIET = 60_000;
 const CALM = 30_000;
 const LONGEST = 12 * 60_000;
 const LONGEST_START = 8 * 60_000;
-/** The bill is counted for at least this long, so that a cluster that settles sooner has no shorter bill to show. */
+/** Minimum time for which the bill is counted, so that a cluster that settles sooner has no advantage. */
 const HORIZON = 8 * 60_000;
 
 /** No plan for these pods costs less per hour. */
@@ -63,10 +63,10 @@ const after = (workloads: readonly Workload[], { replicas }: Step): readonly Wor
 
 const KEPT = new Set(['Unconsolidatable', 'DisruptionBlocked']);
 const PROBLEMS = [
-  'does not hold any more',
+  'is no longer valid',
   'could not be started',
   'failed terminating nodes',
-  'a way to disrupt nodes failed',
+  'a disruption method failed',
 ];
 
 /** What went wrong on the way, one line each. */

@@ -68,13 +68,13 @@ async function mend(findings: readonly Finding[]): Promise<void> {
 }
 
 describe('nodewright doctor', { timeout: 180_000 }, () => {
-  it('has nothing to say of a cluster without traps', async () => {
+  it('reports nothing for a cluster without problems', async () => {
     await cluster.addPool('default');
     const { code, stdout } = await cluster.nodewright(['doctor']);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Nothing to object to.\n' });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'No problems found.\n' });
   });
 
-  it('finds each trap once, and none is left after the fixes', async () => {
+  it('finds each problem once, and none after the fixes', async () => {
     const closed = { taints: [{ key: 'own', effect: 'NoSchedule' }] };
     const typo = [{ key: Labels.instanceType, operator: 'In', values: ['Standard_Nothing'] }];
     await cluster.addPool('default');
@@ -109,7 +109,7 @@ describe('nodewright doctor', { timeout: 180_000 }, () => {
       'info image-drifts implicit',
     ]);
     for (const { fixes } of before.findings) expect(fixes[0]?.patches.length).toBeGreaterThan(0);
-    // Of two patches of one pool the second would undo the first, as with two people who read the same advice.
+    // The second of two patches of one pool would undo the first, as with two people who follow the same advice.
     const isFirst = ({ object }: Finding, at: number): boolean =>
       before.findings.findIndex((each) => each.object.name === object.name) === at;
     await mend(before.findings.filter(isFirst));
@@ -151,7 +151,7 @@ describe('nodewright doctor', { timeout: 180_000 }, () => {
     ]);
     await mend(findings.slice(0, 1));
     expect(await doctor('--fail-on', 'warning')).toMatchObject({ code: 0, findings: [{ severity: 'info' }] });
-    // Of the same look: what was mended meanwhile stays mended.
+    // From the same run: what was fixed meanwhile stays fixed.
     await mend(findings.slice(1));
     expect((await doctor()).findings).toEqual([]);
     expect((await doctor('--account', 'self')).findings).toEqual([]);

@@ -28,7 +28,7 @@ interface ExplainFlags extends ClusterFlags {
 
 const SUBJECTS = {
   pod: 'Says why a pod waits, or where it goes.',
-  node: 'Says why a node was bought, why it is still there, what it costs, and what would let it go.',
+  node: 'Explains why a node was bought, why it is kept, what it costs, and what would allow its removal.',
   nodeclaim: 'The same as for a node, by the name of its NodeClaim.',
   nodepool: 'Says what a NodePool cannot do, or what its nodes cost and what holds the savings.',
 } as const;

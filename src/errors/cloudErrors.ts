@@ -17,7 +17,7 @@ const LAUNCH_REMEDIES: Readonly<Record<string, string>> = {
 export const cloudErrors = {
   InstanceNotFound: entry<{ readonly instance: string }>({
     exit: 'failure',
-    about: 'The instance of a NodeClaim does not exist, or no longer. The NodeClaim can be removed.',
+    about: 'The instance of a NodeClaim does not exist (any more). The NodeClaim can be removed.',
     where: ({ instance }) => instance,
     what: () => 'this instance does not exist',
     remedy: () => 'nothing; the NodeClaim is removed and its pods are placed again',
@@ -47,12 +47,12 @@ export const cloudErrors = {
     what: ({ detail }) => detail,
     remedy: ({ reason }) =>
       LAUNCH_REMEDIES[reason] ??
-      'correct what it names; the launch is tried again, and the Launched condition says how',
+      'correct the named problem; the launch is tried again, and the Launched condition has the result',
     example: { reason: 'SubscriptionQuotaReached', detail: 'Family Cores quota exceeded' },
   }),
   UnknownAzureCloud: entry<{ readonly name: string; readonly known: readonly string[] }>({
     exit: 'usage',
-    about: 'ARM_CLOUD names no Azure cloud that is known.',
+    about: 'ARM_CLOUD names an unknown Azure cloud.',
     where: () => 'ARM_CLOUD',
     what: ({ name }) => `"${name}" is not a known Azure cloud`,
     remedy: ({ known }) => `use one of ${known.join(', ')}, or describe the cloud in AZURE_ENVIRONMENT_FILEPATH`,
@@ -69,10 +69,10 @@ export const cloudErrors = {
   }),
   AzureAnswerUnusable: entry<{ readonly source: string; readonly problem: string }>({
     exit: 'failure',
-    about: 'Azure answered a request with something that cannot be used. What was known before stays in use.',
+    about: 'Azure answered a request with something that cannot be used. The previous data stays in use.',
     where: ({ source }) => source,
     what: ({ problem }) => problem,
-    remedy: () => 'nothing at first, it is asked again; if it goes on, check the region and the subscription',
+    remedy: () => 'nothing at first: the request is repeated; if it persists, check the region and the subscription',
     example: { source: 'the price list', problem: 'it has no VM sizes for eastus' },
   }),
   AksMachineUnreachable: entry<{ readonly vm: string }>({
@@ -96,7 +96,7 @@ export const cloudErrors = {
     exit: 'failure',
     about: 'The maintenance window for node images cannot be read. Images stay as they are until it can.',
     where: ({ configMap, key }) => `ConfigMap ${configMap}, ${key}`,
-    what: ({ text }) => (text === '' ? 'it is missing while the other end is there' : `"${text}" is not a time`),
+    what: ({ text }) => (text === '' ? 'it is missing although the other end is set' : `"${text}" is not a time`),
     remedy: () => 'set both ends as RFC 3339 times such as 2026-11-16T02:00:00Z, or delete the ConfigMap',
     example: {
       configMap: 'kube-system/upcoming-maintenance-window',
@@ -109,12 +109,12 @@ export const cloudErrors = {
     about: 'A long-running operation of Azure did not end in time. It is tried again.',
     where: ({ resource }) => resource,
     what: ({ minutes }) => `Azure has not ended the operation on it in ${minutes} minutes`,
-    remedy: () => 'see the activity log of the node resource group for what holds it up',
+    remedy: () => 'see the activity log of the node resource group for the cause',
     example: { resource: 'VM aks-default-abc12', minutes: 30 },
   }),
   AzureInstanceBroken: entry<{ readonly instance: string; readonly state: string; readonly minutes?: number }>({
     exit: 'failure',
-    about: 'A VM that an earlier process began to create did not come to run.',
+    about: 'A VM whose creation an earlier process started did not start.',
     where: ({ instance }) => `VM ${instance}`,
     what: ({ state, minutes }) =>
       minutes === undefined ? `it is in state ${state}` : `it is still in state ${state} after ${minutes} minutes`,

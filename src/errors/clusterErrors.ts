@@ -50,7 +50,7 @@ export const clusterErrors = {
   }),
   ClusterUnreadable: entry<{ readonly problem: string }>({
     exit: 'failure',
-    about: 'A command that looks at a cluster could not read all it needs within a minute.',
+    about: 'A command that reads a cluster could not read everything within a minute.',
     what: ({ problem }) => `cannot read the cluster: ${problem}`,
     remedy: () =>
       'check that your user may list pods, nodes, volumes, NodePools and NodeClaims (`kubectl auth can-i list …`)',
@@ -63,14 +63,14 @@ export const clusterErrors = {
     what: ({ namespace }) => (namespace === undefined ? 'not found' : `not found in namespace ${namespace}`),
     remedy: ({ kind, namespace }) =>
       namespace === undefined
-        ? `list what there is with \`kubectl get ${kind}\``
+        ? `list the existing ones with \`kubectl get ${kind}\``
         : `name another namespace with -n; \`kubectl get ${kind} -A\` lists all`,
     example: { kind: 'pod', name: 'web-1', namespace: 'default' },
   }),
   ServerVersionUnknown: entry<Record<never, never>>({
     exit: 'failure',
-    about: 'The API server does not tell its version, which node images and bootstrapping depend on.',
-    what: () => 'the API server does not tell its version',
+    about: 'The API server does not report its version, which node images and bootstrapping depend on.',
+    what: () => 'the API server does not report its version',
     remedy: () => 'check that `kubectl get --raw /version` has a gitVersion',
     example: {},
   }),

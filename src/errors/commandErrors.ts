@@ -143,21 +143,21 @@ export const commandErrors = {
   }),
   NoImage: entry<Record<never, never>>({
     exit: 'usage',
-    about: '`nodewright aks enable` was not told where the image of nodewright is.',
+    about: '`nodewright aks enable` was called without an image of nodewright.',
     what: () => 'no image was given',
-    remedy: () => 'say with --image where your build is, or use --managed for node auto-provisioning by AKS',
+    remedy: () => 'name your image with --image, or use --managed for node auto-provisioning by AKS',
     example: {},
   }),
   NoSubscription: entry<Record<never, never>>({
     exit: 'usage',
-    about: 'A command that needs Azure was not told which subscription is meant.',
+    about: 'A command that needs Azure was called without a subscription.',
     what: () => 'no subscription was given',
     remedy: () => 'give --subscription, or set AZURE_SUBSCRIPTION_ID',
     example: {},
   }),
   NothingToMigrate: entry<{ readonly what: string }>({
     exit: 'failure',
-    about: '`nodewright migrate` found nothing of what it was to move.',
+    about: '`nodewright migrate` found nothing to migrate.',
     what: ({ what }) => `there is nothing to migrate: ${what}`,
     remedy: () => 'see `nodewright aks status`',
     example: { what: 'there is no Deployment karpenter in kube-system' },
@@ -178,21 +178,21 @@ export const commandErrors = {
   }),
   StepFailed: entry<{ readonly step: string; readonly problem: string; readonly remedy?: string }>({
     exit: 'failure',
-    about: 'A step of `nodewright aks` or `nodewright migrate` failed. What this run had made was taken back.',
+    about: 'A step of `nodewright aks` or `nodewright migrate` failed. The changes of this run were undone.',
     what: ({ step, problem }) => `the step ${step} failed: ${problem}`,
-    remedy: ({ remedy = 'mend its cause' }) => `${remedy}; the same command goes on from what is there`,
+    remedy: ({ remedy = 'fix its cause' }) => `${remedy}; run the same command again to continue`,
     example: { step: 'identity', problem: 'The client does not have authorization' },
   }),
   AlreadyManaged: entry<Record<never, never>>({
     exit: 'failure',
     about: 'A hand-over to AKS failed after AKS had begun to provision nodes: the controller before it stays stopped.',
-    what: () => 'AKS provisions nodes in this cluster by now',
-    remedy: () => 'run the same command again: it goes on from there',
+    what: () => 'AKS already provisions nodes in this cluster',
+    remedy: () => 'run the same command again to continue',
     example: {},
   }),
   NotReadyInTime: entry<{ readonly what: string; readonly seconds: number }>({
     exit: 'failure',
-    about: 'Something that was installed does not run in time.',
+    about: 'Something that was installed is not ready in time.',
     what: ({ what, seconds }) => `${what} is not ready after ${seconds} s`,
     remedy: () => 'see its pods with `kubectl -n kube-system describe pods`, or give a longer --timeout',
     example: { what: 'Deployment kube-system/nodewright', seconds: 300 },
@@ -202,7 +202,7 @@ export const commandErrors = {
     about: 'Nodes of nodewright are still there when they should have been drained.',
     what: ({ nodes, seconds }) =>
       `${nodes.length === 1 ? '1 node is' : `${nodes.length} nodes are`} left after ${seconds} s: ${shortList(nodes)}`,
-    remedy: () => 'see what holds them with `nodewright explain node`, and add capacity (--add-pool) or give --drain',
+    remedy: () => 'see what blocks them with `nodewright explain node`, and add capacity (--add-pool) or give --drain',
     example: { nodes: ['aks-default-x1'], seconds: 1800 },
   }),
   PodsWait: entry<{ readonly pods: readonly string[]; readonly seconds: number }>({
@@ -210,7 +210,7 @@ export const commandErrors = {
     about:
       'Pods of nodes that `nodewright migrate agent-pools` took away find no place. Their pool has its nodes again.',
     what: ({ pods, seconds }) => `${pods.length} pods have no place after ${seconds} s: ${shortList(pods)}`,
-    remedy: () => 'see what keeps them with `nodewright explain pod`',
+    remedy: () => 'see what blocks them with `nodewright explain pod`',
     example: { pods: ['default/web-1'], seconds: 1800 },
   }),
   DataWouldBeLost: entry<{ readonly pods: readonly string[] }>({
@@ -277,10 +277,10 @@ export const commandErrors = {
   }),
   TrapsFound: entry<{ readonly findings: number; readonly severity: string }>({
     exit: 'failure',
-    about: '`doctor` found traps as bad as --fail-on says, or worse.',
+    about: '`doctor` found problems of the severity in --fail-on, or worse.',
     what: ({ findings, severity }) =>
       `${findings} of the findings ${findings === 1 ? 'is' : 'are'} ${severity} or worse`,
-    remedy: () => 'apply the fixes that are told with them, or set --fail-on to what you can live with',
+    remedy: () => 'apply the fixes reported with them, or raise --fail-on',
     example: { findings: 2, severity: 'error' },
   }),
   NothingToApply: entry<Record<string, never>>({

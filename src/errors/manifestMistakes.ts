@@ -40,7 +40,7 @@ export const manifestMistakes = {
   }),
   Repeated: mistake<{ readonly source: string; readonly line: number }>({
     about: 'The same object is given twice; the first one counts.',
-    what: ({ title, source, line }) => `${title} is there already, in ${source}:${line}`,
+    what: ({ title, source, line }) => `${title} already exists, in ${source}:${line}`,
     example: { title: WEB, field: 'metadata.name', source: 'web.yaml', line: 3 },
   }),
   FieldRequired: mistake<object>({
@@ -49,7 +49,7 @@ export const manifestMistakes = {
     example: { title: WEB, field: 'metadata.name' },
   }),
   FieldRefused: mistake<{ readonly problem: string }>({
-    about: 'The API server would refuse a field; the problem is in its words.',
+    about: 'The API server would refuse a field; the problem has its text.',
     what: ({ title, problem }) => `${title}: ${problem}`,
     example: { title: POOL, field: 'spec.weight', problem: 'spec.weight: Invalid value: 0: should be at least 1' },
   }),

@@ -26,7 +26,7 @@ export function changeReportText(report: ChangeReport): string {
   if (steps.length > 0) {
     lines.push(
       '',
-      '| minute | reason | nodes that go | in their place | pods that move |',
+      '| minute | reason | nodes removed | replacements | pods moved |',
       '| --- | --- | --- | --- | --- |',
     );
     for (const { minute, reason, nodes, replacements, evictions: pods } of steps) {
@@ -38,7 +38,12 @@ export function changeReportText(report: ChangeReport): string {
   }
   lines.push(...quotaLines(quotas));
   if (held.length > 0)
-    lines.push('', 'Nodes that drift and stay:', '', ...held.map(({ node, sentence }) => `- ${node}: ${sentence}`));
+    lines.push(
+      '',
+      'Drifted nodes that are not replaced:',
+      '',
+      ...held.map(({ node, sentence }) => `- ${node}: ${sentence}`),
+    );
   if (unplaced.length > 0) {
     lines.push(
       '',
@@ -48,7 +53,7 @@ export function changeReportText(report: ChangeReport): string {
       ...moreOf(unplaced.length),
     );
   }
-  if (!complete) lines.push('', 'The rollout takes more steps than were played.');
+  if (!complete) lines.push('', 'The rollout takes more steps than were simulated.');
   return `${lines.join('\n')}\n`;
 }
 
@@ -58,7 +63,7 @@ function quotaLines(quotas: readonly QuotaShare[]): readonly string[] {
     `| ${quota} | ${before} | ${peak} | ${after} | ${limit === undefined ? 'not asked' : `${used ?? 0} of ${limit}`} |`;
   return [
     '',
-    '| quota, vCPUs | before | at most on the way | after | used of it now |',
+    '| quota, vCPUs | before | most at one time | after | used now |',
     '| --- | --- | --- | --- | --- |',
     ...quotas.map(row),
     ...quotas.flatMap((share) => {
@@ -66,7 +71,7 @@ function quotaLines(quotas: readonly QuotaShare[]): readonly string[] {
       if (missing === 0) return [];
       return [
         '',
-        `The quota ${share.quota} is short by ${countText(missing, 'vCPU')}: Azure will refuse nodes on the way.`,
+        `The quota ${share.quota} is short by ${countText(missing, 'vCPU')}: Azure will refuse nodes during the change.`,
       ];
     }),
   ];
@@ -94,4 +99,4 @@ export function costIncreaseText(percent: number, limit: number): string {
     : `the cluster costs nothing before and something after, which is above ${limit} %`;
 }
 
-export const quotaUnknownText = (problem: string): string => `Azure did not say what is used of its quotas: ${problem}`;
+export const quotaUnknownText = (problem: string): string => `Azure did not report its quota usage: ${problem}`;

@@ -14,15 +14,15 @@ export function changeText(change: SmallestChange): string {
     case 'affinity-term':
       return `drop ${Requirements.fromItems([change.term]).toString()} from required node affinity`;
     case 'spread':
-      return `let the spread over ${change.topologyKey} be ScheduleAnyway`;
+      return `change the spread over ${change.topologyKey} to ScheduleAnyway`;
     case 'pod-affinity':
       return `drop the required ${change.relation} over ${change.topologyKey}`;
     case 'host-ports':
       return `drop host port ${change.ports.join(', ')}`;
     case 'resource':
-      return `ask for no ${change.resource}`;
+      return `request no ${change.resource}`;
     case 'requests':
-      return `ask for ${change.less.map(amountText).join(' and ')} less, to fit on ${change.instanceType}`;
+      return `request ${change.less.map(amountText).join(' and ')} less, to fit on ${change.instanceType}`;
     case 'pool-taint':
       return `remove ${change.taints.map(taintText).join(' and ')} from NodePool "${change.pool}"`;
     case 'pool-requirement':
@@ -43,5 +43,5 @@ export function changeText(change: SmallestChange): string {
 /** The same for a pod without an owner, or a Job: their spec cannot be changed. */
 export function remadeText({ kind, name }: ObjectName, change: string): string {
   const what = kind === 'Pod' ? 'the pod' : `${kind.toLowerCase()}/${name}`;
-  return `delete ${what} and make it again: ${change}`;
+  return `delete ${what} and create it again: ${change}`;
 }

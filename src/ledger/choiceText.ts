@@ -12,20 +12,20 @@ export function choiceText({
   readonly boundByResource?: string | undefined;
 }): string {
   if (boundBy === undefined) return 'no cheaper instance type holds any of its pods';
-  return `without ${boundBy} a cheaper instance type would do${boundByResource === undefined ? '' : ` (${boundByResource})`}`;
+  return `without ${boundBy} a cheaper instance type would suffice${boundByResource === undefined ? '' : ` (${boundByResource})`}`;
 }
 
 const STAGES: Readonly<Partial<Record<CandidateStage, string>>> = {
   'instance-types': 'do not meet the requirements',
-  offerings: 'cannot be had as required',
+  offerings: 'are not available as required',
   resources: 'are too small',
-  replacement: 'may not replace what goes (price, capacity type or a launch that failed lately)',
+  replacement: 'may not be used as a replacement (price, capacity type or a recent launch failure)',
 };
 
 /** How many instance types remained, and which stages removed the others. */
 export function candidatesText({ offered, removed }: CandidateCounts): string {
   const lost = removed.map(({ stage, count }) => `${count} ${STAGES[stage] ?? stage}`);
-  return `Of ${countText(offered, 'instance type')} of the pool ${lost.length === 0 ? 'all would do' : lost.join(', ')}`;
+  return `Of ${countText(offered, 'instance type')} of the pool ${lost.length === 0 ? 'all are suitable' : lost.join(', ')}`;
 }
 
 export function rejectedTypeText(rejected: RejectedType): string {

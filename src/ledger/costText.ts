@@ -31,7 +31,7 @@ export function costText(report: CostReport, by: readonly CostView[]): string {
     ]),
   );
   if (held.length > 0) {
-    lines.push('', ...tableLines(['NODEPOOL', 'SAVINGS HELD BY', 'NODES', '$/H', '$/MONTH', 'FOR EXAMPLE'], held));
+    lines.push('', ...tableLines(['NODEPOOL', 'SAVINGS BLOCKED BY', 'NODES', '$/H', '$/MONTH', 'FOR EXAMPLE'], held));
   }
   return `${lines.join('\n')}\n`;
 }

@@ -18,7 +18,7 @@ export function disruptionRecordText(
     case 'disruption-end':
       return record.outcome === 'done'
         ? `${some(record.nodes, record.nodes.length)} deleted: ${record.reason}`
-        : `${some(record.nodes, record.nodes.length)} kept after all: ${record.problem ?? record.reason}`;
+        : `${some(record.nodes, record.nodes.length)} kept: ${record.problem ?? record.reason}`;
     case 'kept':
       return `node ${record.node ?? record.nodeClaim ?? ''} kept: ${keptText(record)}`;
     case 'savings':
@@ -40,9 +40,9 @@ function savingsText({ pricePerHour, savingsPerHour, pools }: SavingsRecord): st
 }
 
 function driftText({ nodePool, drifted, underWay, allowed, blocker, expectedEnd }: DriftRecord): string {
-  const progress = `NodePool ${nodePool}: ${countText(drifted, 'drifted node')}, ${underWay} on the way out, ${allowed} allowed at once`;
+  const progress = `NodePool ${nodePool}: ${countText(drifted, 'drifted node')}, ${underWay} being removed, ${allowed} allowed at once`;
   const held =
-    blocker === undefined ? '' : `; ${blocker.nodes} held by: ${keptText({ nodePool, cause: blocker.cause })}`;
+    blocker === undefined ? '' : `; ${blocker.nodes} blocked by: ${keptText({ nodePool, cause: blocker.cause })}`;
   const end = expectedEnd === undefined ? '' : `; expected to be done by ${new Date(expectedEnd).toISOString()}`;
   return progress + held + end;
 }
@@ -51,10 +51,10 @@ function startText(record: DisruptionRecord): string {
   const { nodes, nodeCount, replacements, replacementCount, savingsPerHour, pods, reason } = record;
   const names = nodes.map(({ node = '', instanceType }) => (instanceType ? `${node} (${instanceType})` : node));
   const bought = replacements.map(({ nodePool, instanceType }) => instanceType ?? `a node of ${nodePool}`);
-  const instead = replacementCount === 0 ? '' : ` for ${some(bought, replacementCount)}`;
+  const instead = replacementCount === 0 ? '' : ` by ${some(bought, replacementCount)}`;
   const saving = savingsPerHour === 0 ? '' : `, saves $${savingsPerHour.toFixed(4)} per hour`;
   const moving = pods.count === 0 ? '' : `, ${pods.count} pod${pods.count === 1 ? '' : 's'} move`;
-  return `${reason}: ${some(names, nodeCount)} go${nodeCount === 1 ? 'es' : ''}${instead}${moving}${saving}`;
+  return `${reason}: ${replacementCount === 0 ? 'removes' : 'replaces'} ${some(names, nodeCount)}${instead}${moving}${saving}`;
 }
 
 const SHOWN = 3;

@@ -20,9 +20,9 @@ type Unexplained =
 export function unexplainedText(why: Unexplained): string {
   switch (why.kind) {
     case 'agent-pool':
-      return 'It belongs to an agent pool: nodewright leaves it alone.';
+      return 'It belongs to an agent pool, which nodewright does not manage.';
     case 'unknown':
-      return 'Nothing is known of it yet.';
+      return 'It is not known yet.';
     case 'failed':
       return `It cannot be explained now: ${why.problem}`;
   }

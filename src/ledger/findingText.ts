@@ -10,13 +10,13 @@ export function trapText(trap: Trap): string {
     case 'pool-refuses-all':
       return `no pod can get a node of it: ${trap.sentence}`;
     case 'limit-reached':
-      return `it cannot have another node: ${trap.sentence}`;
+      return `no node can be added: ${trap.sentence}`;
     case 'limit-near':
       return `${trap.percent} % of its limit of ${trap.resource} is used`;
     case 'default-budget':
-      return `it has the default budget: at most 10 % of its ${countText(trap.nodes, 'node')} go at once, empty ones too`;
+      return `it has the default budget: at most 10 % of its ${countText(trap.nodes, 'node')} are disrupted at once, even empty ones`;
     case 'budget-blocks':
-      return `its budgets never let a node go for ${trap.reasons.join(', ')}`;
+      return `its budgets never allow disruption for ${trap.reasons.join(', ')}`;
     case 'budget-unreadable':
       return `budgets[${trap.index}].${trap.field} "${trap.value}" cannot be read, and no node of it is disrupted`;
     case 'overlapping-pools':
@@ -30,9 +30,9 @@ export function trapText(trap: Trap): string {
     case 'budgets-overlap':
       return `it and ${trap.other} both select ${trap.pod}: an eviction can serve one budget only, so it is refused`;
     case 'no-requests':
-      return `${countText(trap.pods, 'pod')} ${trap.pods === 1 ? 'asks' : 'ask'} for no ${trap.resources.join(' and no ')}: nodes are bought without room for them`;
+      return `${countText(trap.pods, 'pod')} ${trap.pods === 1 ? 'requests' : 'request'} no ${trap.resources.join(' and no ')}: nodes are bought without room for them`;
     case 'held-node':
-      return `${countText(trap.nodes, 'node')} that could save $${groupedText(Math.round(trap.savingsPerMonth))} per month cannot go: ${trap.sentence}`;
+      return `${countText(trap.nodes, 'node')} that could save $${groupedText(Math.round(trap.savingsPerMonth))} per month cannot be removed: ${trap.sentence}`;
     case 'drift-held':
       return `it has drifted (${trap.reason}) and cannot be replaced: ${trap.sentence}`;
     case 'image-drifts':
@@ -44,9 +44,9 @@ export function trapText(trap: Trap): string {
     case 'rights-missing':
       return `it lacks ${countText(trap.rights.length, 'right')}${trap.purpose === 'core' ? '' : `, needed for ${trap.purpose}`}: ${shortList(trap.rights)}`;
     case 'rights-unknown':
-      return 'its rights cannot be looked at from here';
+      return 'its rights cannot be checked from here';
     case 'quota-unknown':
-      return `what is used of them is not known: ${trap.problem}`;
+      return `their usage is not known: ${trap.problem}`;
     case 'quota-near':
       return `${groupedText(trap.used)} of ${groupedText(trap.limit)} are used in ${trap.region}${trap.used >= trap.limit ? ', and nothing more of it can be launched' : ''}`;
   }
@@ -61,7 +61,7 @@ function shortList(items: readonly string[]): string {
 
 /** Worst first, each with its best fix. */
 export function findingsText(findings: readonly Finding[]): string {
-  if (findings.length === 0) return 'Nothing to object to.\n';
+  if (findings.length === 0) return 'No problems found.\n';
   const lines = findings.flatMap(({ severity, check, object, sentence, fixes }) => {
     const name = `${object.kind} ${object.namespace === undefined ? '' : `${object.namespace}/`}${object.name}`;
     const [best] = fixes;

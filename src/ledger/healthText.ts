@@ -31,13 +31,13 @@ const WORTH_A_WORD = 0.01;
 
 export function healthText({ running, pending, stuck, joining, leaving, lost, failures, heldPerHour }: Health): string {
   const parts = [
-    ...(running ? [] : ['The controller does not act now']),
+    ...(running ? [] : ['The controller is not active']),
     ...(stuck > 0 ? [`${countText(stuck, 'pod')} cannot be placed`] : []),
     ...(pending > stuck
       ? [`${countText(pending - stuck, 'pod')} wait${pending - stuck === 1 ? 's' : ''} for a node`]
       : []),
-    ...(joining > 0 ? [`${countText(joining, 'node')} ${joining === 1 ? 'is' : 'are'} on the way`] : []),
-    ...(leaving > 0 ? [`${countText(leaving, 'node')} ${leaving === 1 ? 'leaves' : 'leave'}`] : []),
+    ...(joining > 0 ? [`${countText(joining, 'node')} ${joining === 1 ? 'is' : 'are'} joining`] : []),
+    ...(leaving > 0 ? [`${countText(leaving, 'node')} ${leaving === 1 ? 'is' : 'are'} being removed`] : []),
     ...(lost > 0 ? [`${countText(lost, 'node')} ${lost === 1 ? 'is' : 'are'} not ready`] : []),
     ...(failures > 0 ? [`${failures === 1 ? 'a launch' : `${failures} launches`} failed in the last ten minutes`] : []),
   ];

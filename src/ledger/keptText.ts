@@ -47,7 +47,7 @@ export function keptText({ cause, nodePool = '', node = '' }: Omit<Kept, 'nodeCl
     case 'policy':
       return `NodePool "${nodePool}" has consolidation policy ${cause.policy}, but node is not empty`;
     case 'too-young':
-      return `Pods came or went within consolidateAfter (${cause.consolidateAfter})`;
+      return `The last pod event is within consolidateAfter (${cause.consolidateAfter})`;
     case 'unknown-instance-type':
       return `Instance Type "${cause.instanceType ?? ''}" not found`;
     case 'unknown-capacity-type':
@@ -102,7 +102,7 @@ function outcomeText(cause: OutcomeCause): string {
     case 'other-zone-first':
       return `Nodes of zone ${cause.zone} are replaced first`;
     case 'next-pass':
-      return 'Other nodes go first';
+      return 'Other nodes are removed first';
   }
 }
 

@@ -12,17 +12,17 @@ export function nodeChangeText(change: NodeChange): string {
     case 'unprotect-pods':
       return `remove the annotation ${Annotations.doNotDisrupt} from ${namesText(change.pods, 'pod')}`;
     case 'pod-budget':
-      return `let PodDisruptionBudget ${change.budget} allow ${change.maxUnavailable} unavailable`;
+      return `set maxUnavailable of PodDisruptionBudget ${change.budget} to ${change.maxUnavailable}`;
     case 'pod-budget-least':
-      return `let PodDisruptionBudget ${change.budget} ask for no more than ${change.minAvailable} available`;
+      return `set minAvailable of PodDisruptionBudget ${change.budget} to ${change.minAvailable}`;
     case 'pod-budget-unhealthy':
-      return `let PodDisruptionBudget ${change.budget} always allow that pods which are not ready are evicted (unhealthyPodEvictionPolicy)`;
+      return `set unhealthyPodEvictionPolicy of PodDisruptionBudget ${change.budget} to AlwaysAllow`;
     case 'pod-budget-selector':
-      return `let PodDisruptionBudget ${change.budget} select nothing: an eviction can serve one budget, and ${change.instead} is there too`;
+      return `make PodDisruptionBudget ${change.budget} select nothing: eviction supports one budget per pod, and ${change.instead} selects it too`;
     case 'pool-label':
-      return `give node ${change.node} the label of its NodePool "${change.pool}" back`;
+      return `restore the label of NodePool "${change.pool}" on node ${change.node}`;
     case 'node-label':
-      return `give node ${change.node} the label ${change.key}=${change.value} back`;
+      return `restore the label ${change.key}=${change.value} on node ${change.node}`;
     case 'consolidate-after':
       return `lower consolidateAfter of NodePool "${change.pool}" from ${change.from} to ${change.to}`;
     case 'policy':
@@ -43,11 +43,11 @@ export function nodeChangeText(change: NodeChange): string {
         'workload',
       )}, without the pods of this node`;
     case 'cordon':
-      return `cordon node ${change.node}, so that no other pod comes to it`;
+      return `cordon node ${change.node}, so that no new pod is placed on it`;
     case 'suspend':
       return `suspend ${namesText(change.jobs, 'job')}`;
     case 'delete-pods':
-      return `delete ${namesText(change.pods, 'pod')}, which nothing would make again`;
+      return `delete ${namesText(change.pods, 'pod')}, which nothing would recreate`;
     case 'delete-claim':
       return `delete NodeClaim ${change.nodeClaim}`;
     case 'feature-gate':

@@ -37,7 +37,7 @@ function ladderText({ offerings, instanceType, zone, capacityType }: NodeFacts):
 
 /** In Azure, a node without a zone is in zone 0. */
 const placeText = ({ instanceType, zone }: { readonly instanceType: string; readonly zone: string }): string =>
-  `${instanceType} ${zone === '0' ? 'in no zone' : `in ${zone}`}`;
+  `${instanceType} ${zone === '0' ? 'without a zone' : `in ${zone}`}`;
 
 function costText({ instanceType = '', zone = '', capacityType = '', pricePerHour, pricePerMonth }: NodeFacts): string {
   const what = `${placeText({ instanceType, zone })}, ${capacityType}`;
@@ -52,7 +52,7 @@ function usageText({ pods, requested, allocatable }: NodeFacts): string {
       ? []
       : [`${amountText({ resource, amount: asked ?? '0' })} of ${amountText({ resource, amount: has })}`];
   });
-  return `${countText(pods, 'pod')} to move, all pods ask for ${shares.join(' and ')}`;
+  return `${countText(pods, 'pod')} to move, all pods request ${shares.join(' and ')}`;
 }
 
 function todayText({ today, pricePerHour }: NodeFacts): readonly string[] {
@@ -65,6 +65,6 @@ function todayText({ today, pricePerHour }: NodeFacts): readonly string[] {
       : `, $${Math.abs(price - pricePerHour).toFixed(4)} ${price < pricePerHour ? 'less' : 'more'}`;
   const why = today.choice === undefined ? '' : `; ${choiceText(today.choice)}`;
   return [
-    `for its pods alone one would buy today: ${nodes.slice(0, NAMED).join('; ')} at $${price.toFixed(4)} per hour${than}${why}`,
+    `bought today for its pods alone: ${nodes.slice(0, NAMED).join('; ')} at $${price.toFixed(4)} per hour${than}${why}`,
   ];
 }

@@ -16,7 +16,7 @@ export function nodeFateText(fate: NodeFate): string {
   if (fate.kind === 'kept') return keptText(fate.kept);
   const { reason, savingsPerHour, replacements } = fate;
   const types = replacements.map(({ instanceType }) => instanceType);
-  const instead = types.length === 0 ? '' : `, and ${types.join(', ')} comes in its place`;
+  const instead = types.length === 0 ? '' : `, replaced by ${types.join(', ')}`;
   const saving = savingsPerHour > 0 ? `; that saves $${savingsPerHour.toFixed(4)} per hour` : '';
   return `nothing keeps it: the next pass removes it (${reason})${instead}${saving}`;
 }

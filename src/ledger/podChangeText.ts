@@ -14,11 +14,11 @@ export function podChangeText(change: PodChange): string {
     case 'drop-resource-claims':
       return 'drop its resource claims';
     case 'drop-apartness':
-      return `drop the required anti-affinity over ${change.topologyKeys.join(', ')} and make all its pods anew`;
+      return `drop the required anti-affinity over ${change.topologyKeys.join(', ')} and recreate all its pods`;
     case 'replace-at-once':
-      return 'let the rollout replace all old pods at once: they keep away from the new ones';
+      return 'let the rollout replace all old pods at once: they exclude the new ones';
     case 'empty-dir':
-      return `use an emptyDir volume in place of PersistentVolumeClaim ${change.claim}; its data then ends with the pod`;
+      return `use an emptyDir volume in place of PersistentVolumeClaim ${change.claim}; its data is then lost with the pod`;
     case 'remake-claim':
       return change.storageClass === undefined
         ? `delete PersistentVolumeClaim ${change.claim} and create it again, with a new and empty volume`

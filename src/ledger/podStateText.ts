@@ -28,7 +28,7 @@ export function podStateText(state: PodState): string {
     case 'ended':
       return `it has ended: ${state.phase}`;
     case 'outdated':
-      return `deployment/${state.owner} has another template by now and replaces it; if that takes long, its newer pods say why`;
+      return `deployment/${state.owner} has a new template and replaces it; if that takes long, explain one of its newer pods`;
     case 'terminating':
       return 'it is being deleted';
     case 'bound':
@@ -36,11 +36,11 @@ export function podStateText(state: PodState): string {
     case 'fits':
       return `it fits on node ${state.node}; the scheduler is expected to bind it there`;
     case 'gated':
-      return `scheduling gates hold it: ${state.gates.join(', ')}`;
+      return `scheduling gates block it: ${state.gates.join(', ')}`;
     case 'other-scheduler':
-      return `scheduler "${state.scheduler}" is to place it, and nodes are bought only for pods of the default scheduler`;
+      return `scheduler "${state.scheduler}" is responsible for it, and nodes are bought only for pods of the default scheduler`;
     case 'promised':
-      return `NodeClaim ${state.nodeClaim} is on its way for it`;
+      return `NodeClaim ${state.nodeClaim} is launching for it`;
     case 'planned': {
       const { instanceType, zone, capacityType, pricePerHour } = state.alternative;
       const place = zone === '' ? '' : ` in ${zone}`;
@@ -61,6 +61,6 @@ export function podStateText(state: PodState): string {
     case 'daemon-node-gone':
       return 'its DaemonSet made it for a node that is gone, and will delete it';
     case 'not-looked-at':
-      return 'the scheduler has not looked at it yet';
+      return 'the scheduler has not tried it yet';
   }
 }

@@ -22,11 +22,12 @@ export function poolStateText(state: PoolState): string {
     case 'not-ready':
       return `it is not ready: ${notReadyText(state)}`;
     case 'no-nodes':
-      return 'it can have nodes, and has none: no pod needs it now';
+      return 'it is ready and has no nodes: no pod needs one now';
     case 'savings': {
       const { facts } = state;
       const [most] = facts.blockers;
-      const held = most === undefined ? '' : `; most of it is held by ${most.cause} (${countText(most.nodes, 'node')})`;
+      const held =
+        most === undefined ? '' : `; most of it is blocked by ${most.cause} (${countText(most.nodes, 'node')})`;
       return `${billText(facts)}, of which ${dollars(facts.savingsPerMonth)} could be saved${held}`;
     }
     case 'no-savings':

@@ -86,9 +86,9 @@ function editText({ object, fields, outcome, nodes }: EditRecord): string {
   const becomes: Readonly<Record<EditRecord['outcome'], string>> = {
     drift: `${which} ${isOne ? 'drifts' : 'drift'}`,
     kept: `${which} ${isOne ? 'is' : 'are'} kept`,
-    released: `${which} may go`,
-    deletion: `${which} ${isOne ? 'goes' : 'go'}`,
-    rules: `other rules for ${which}`,
+    released: `${which} may be removed`,
+    deletion: `${which} ${isOne ? 'is' : 'are'} removed`,
+    rules: `other settings for ${which}`,
   };
   return `${what} ${how}: ${becomes[outcome]}`;
 }
@@ -97,7 +97,7 @@ function planText({ pods, plannedNodes, pricePerHour, onExistingNodes, unplaced,
   const slack =
     spare === undefined
       ? ''
-      : `; ${countText(spare.nodes, 'spare node')} among them at $${spare.pricePerHour.toFixed(4)} per hour, because the scheduler is not told the plan (placement hints are off)`;
+      : `; ${countText(spare.nodes, 'spare node')} among them at $${spare.pricePerHour.toFixed(4)} per hour, because placement hints are off`;
   const bought =
     plannedNodes === 0 ? '' : `${countText(plannedNodes, 'new node')} at $${pricePerHour.toFixed(4)} per hour, `;
   return `planned ${countText(pods, 'pod')}: ${bought}${onExistingNodes} on existing nodes, ${unplaced} without a place${slack}`;
@@ -128,7 +128,7 @@ function removalText(record: RemovalRecord): string {
   const { nodeClaim, node, pods } = record;
   const what = node === undefined || node === nodeClaim ? `NodeClaim ${nodeClaim}` : `node ${node} (${nodeClaim})`;
   const moving = pods.count === 0 ? '' : `, ${countText(pods.count, 'pod')} ${pods.count === 1 ? 'moves' : 'move'}`;
-  return `${what} goes: ${removalReason(record)}${moving}`;
+  return `${what} is removed: ${removalReason(record)}${moving}`;
 }
 
 function removalReason({ reason, condition }: RemovalRecord): string {
@@ -138,7 +138,7 @@ function removalReason({ reason, condition }: RemovalRecord): string {
     case 'unhealthy':
       return `it has been unhealthy for too long (${condition ?? 'unknown condition'})`;
     case 'instance-gone':
-      return 'its instance is not in the cloud any more';
+      return 'its instance is no longer in the cloud';
     case 'surplus':
       return 'its static NodePool has more nodes than replicas';
     case 'launch-timeout':
@@ -153,8 +153,8 @@ function removalReason({ reason, condition }: RemovalRecord): string {
 function repairHeldText({ node, condition, cause }: RepairHeldRecord): string {
   const why =
     cause === 'budget'
-      ? 'the budgets of its NodePool let no further node go'
-      : 'too many nodes are unhealthy, and new ones would probably be too';
+      ? 'the budgets of its NodePool allow no more nodes'
+      : 'too many nodes are unhealthy, and new ones would probably be unhealthy too';
   return `node ${node} is unhealthy (${condition}) and is not replaced: ${why}`;
 }
 

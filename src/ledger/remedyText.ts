@@ -8,39 +8,39 @@ export function remedyText(remedy: Remedy): string {
     case 'remove-budget':
       return `remove budgets[${remedy.index}]`;
     case 'open-budgets':
-      return `let ${remedy.percent} % of the nodes go at once`;
+      return `allow ${remedy.percent} % of the nodes to be disrupted at once`;
     case 'free-empty-nodes':
-      return 'let empty nodes go all at once';
+      return 'allow all empty nodes to be removed at once';
     case 'consolidate':
-      return 'consolidate nodes that were quiet for five minutes';
+      return 'consolidate nodes after five minutes without a pod event';
     case 'replace-at-night':
       return 'replace them between 22:00 and 6:00 UTC only';
     case 'prefer-pool':
-      return `let NodePool "${remedy.pool}" come first`;
+      return `prefer NodePool "${remedy.pool}"`;
     case 'allow-one-unavailable':
-      return 'let one pod be unavailable';
+      return 'allow one unavailable pod';
     case 'select-nothing':
-      return 'let it select nothing';
+      return 'make it select nothing';
     case 'double-skew':
       return 'double its maxSkew';
     case 'drop-spread':
       return 'drop the spread';
     case 'use-class':
-      return `let it use ${remedy.nodeClass}, which is ready`;
+      return `make it use ${remedy.nodeClass}, which is ready`;
     case 'create-class':
-      return `create ${remedy.nodeClass}, which it names and which is not there`;
+      return `create ${remedy.nodeClass}, to which it refers and which does not exist`;
     case 'repair-class':
       return `make ${remedy.nodeClass} ready: its conditions say what it lacks`;
     case 'look-at-pool':
       return `the conditions of NodePool "${remedy.pool}" say what it lacks`;
     case 'ask-for':
-      return `let its containers ask for ${remedy.resources.join(' and ')}, about as much as they use (kubectl top pods)`;
+      return `make its containers request ${remedy.resources.join(' and ')}, about as much as they use (kubectl top pods)`;
     case 'sign-in':
       return 'sign in to Azure with an account that may read the subscription';
     case 'raise-quota':
       return `ask Azure for a higher limit of ${remedy.quota} in ${remedy.region} (Quotas in the portal, or az quota)`;
     case 'widen-families':
-      return 'let the NodePools use instance types of other families, too';
+      return 'allow instance types of other families in the NodePools';
     case 'ask-as-reviewer':
       return 'ask with an account that may create subjectaccessreviews.authorization.k8s.io';
     case 'grant-by-hand':

@@ -152,7 +152,7 @@ export const azureOptions = {
     kind: flagSwitch,
     default: 'false',
     group: 'Nodes',
-    help: 'Keep looking after AKS machines that already exist while new nodes are VMs.',
+    help: 'Keep managing existing AKS machines while new nodes are VMs.',
   },
   providerBatchIdleDuration: {
     flag: 'provider-batch-idle-duration',
@@ -232,7 +232,7 @@ export const azureOptions = {
     kind: capacityReservationGroups,
     default: '',
     group: 'Nodes',
-    help: 'Groups of capacity reservations that nodes may draw on, as capacity type reserved. Needs the feature gate ReservedCapacity; not for AKS machines.',
+    help: 'Groups of capacity reservations that nodes may use, as capacity type reserved. Needs the feature gate ReservedCapacity; not for AKS machines.',
   },
   nodeHttpProxy: {
     flag: 'node-http-proxy',
@@ -288,7 +288,7 @@ export const azureOptions = {
     kind: oneOf('cilium', 'azure', ''),
     default: 'cilium',
     group: 'Networking',
-    help: 'What moves packets on the nodes.',
+    help: 'Network data plane of the nodes.',
   },
   networkPolicy: {
     flag: 'network-policy',
@@ -343,7 +343,7 @@ export const azureOptions = {
     kind: optional(url),
     default: '',
     group: 'Images',
-    help: 'Server that gives out tokens for the shared image galleries. Needed with --use-sig where nodes are VMs.',
+    help: 'Server that issues tokens for the shared image galleries. Needed with --use-sig where nodes are VMs.',
   },
 } as const satisfies Readonly<Record<string, OptionDefinition<unknown>>>;
 

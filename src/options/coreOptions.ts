@@ -99,7 +99,7 @@ export const coreOptions = {
     kind: decimalNumber({ minimum: 0.001, maximum: 1 }),
     default: '1',
     group: 'Scheduling',
-    help: 'The largest share of the pods that wait together that one new node may hold: 0.25 puts them on at least four. Limits what the loss of one node takes down.',
+    help: 'The largest share of the pods that wait together that one new node may hold: 0.25 puts them on at least four. Limits the effect of losing one node.',
   },
   placementHints: {
     flag: 'placement-hints',
@@ -115,7 +115,7 @@ export const coreOptions = {
     kind: nonEmptyList,
     default: 'default-scheduler',
     group: 'Scheduling',
-    help: 'Names of the schedulers whose pods get placement hints, separated by commas. Pods of other schedulers are left alone.',
+    help: 'Names of the schedulers whose pods get placement hints, separated by commas. Pods of other schedulers get none.',
   },
   ignoreDraRequests: {
     flag: 'ignore-dra-requests',
@@ -299,7 +299,7 @@ export const coreOptions = {
     kind: byteLimit,
     default: '-1',
     group: 'Process',
-    help: 'Memory limit of the container. The heap gets nine tenths of it, and less where 128Mi would not be left beside it: the process starts anew with that heap, unless --max-old-space-size is set. Node.js before 22.15 cannot do that; the log says then what to set.',
+    help: 'Memory limit of the container. The heap gets nine tenths of it, and less where 128Mi would not be left beside it: the process restarts itself with that heap, unless --max-old-space-size is set. Node.js before 22.15 cannot do that; then the log says what to set.',
   },
   cpuRequests: {
     flag: 'cpu-requests',

@@ -30,7 +30,7 @@ describe('a NodePool that is not ready', () => {
     const found = unreadyPool(having(nodeClass('bad', 'False'), nodeClass('default', 'True')), poolOf('False'), TARGET);
     expect(found?.fixes).toEqual([
       {
-        sentence: 'let it use AKSNodeClass "default", which is ready',
+        sentence: 'make it use AKSNodeClass "default", which is ready',
         patches: [
           {
             target: TARGET,
@@ -39,7 +39,7 @@ describe('a NodePool that is not ready', () => {
           },
         ],
       },
-      { sentence: 'create AKSNodeClass "gone", which it names and which is not there', patches: [] },
+      { sentence: 'create AKSNodeClass "gone", to which it refers and which does not exist', patches: [] },
     ]);
   });
 

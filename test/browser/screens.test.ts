@@ -1,4 +1,4 @@
-/** Every screen in a real browser: what it shows, that it is accessible, and that it withstands attacks. */
+/** Every screen in a real browser: content, accessibility and resistance to attacks. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ import { paperShop } from '../fixtures/dashboard/paperShop.ts';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const HOSTILE = '<img src=x onerror="window.hacked=1">';
 
-/** A route, and what it shows of the paper shop. */
+/** A route, and a text that it shows of the paper shop. */
 const SCREENS: readonly (readonly [string, string])[] = [
   ['/now', '1 pod cannot be placed'],
   ['/pending', `default/Pod/${HOSTILE}`],
@@ -22,7 +22,7 @@ const SCREENS: readonly (readonly [string, string])[] = [
   ['/nodes', 'node-b'],
   ['/nodes/node-b', 'nothing keeps it'],
   ['/map', 'Pool → zone → type → node → pod'],
-  ['/savings', 'A PodDisruptionBudget lets no pod go'],
+  ['/savings', 'A PodDisruptionBudget allows no eviction'],
   ['/churn', 'Underutilized'],
   ['/capacity', 'standardDSv5Family'],
   ['/capacity', 'vnet/aks-subnet'],
@@ -93,7 +93,7 @@ function shop() {
 }
 
 async function violations(page: Page): Promise<readonly string[]> {
-  // The page's policy lets no foreign script in; the test's own comes by the debugger.
+  // The page's policy blocks foreign scripts; the test's own is injected through the debugger.
   await page.evaluate(AXE);
   const { violations: found } = await page.evaluate<AxeResults>('axe.run(document)');
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
@@ -158,7 +158,7 @@ describe('the page', () => {
       await route.continue();
     });
     await page.goto(`${served.origin}/savings`);
-    const blocker = page.getByText('A PodDisruptionBudget lets no pod go').first();
+    const blocker = page.getByText('A PodDisruptionBudget allows no eviction').first();
     await blocker.waitFor();
     expect(await blocker.isVisible()).toBe(true);
   });

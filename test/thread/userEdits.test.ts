@@ -47,7 +47,7 @@ describe('an edit by a user', { timeout: 600_000 }, () => {
       { object: { kind: 'NodePool', name: 'default' }, outcome: 'drift', nodes: { count: 1, names: [node] } },
     ]);
     expect(said()).toEqual([
-      `NodePool default was edited (spec.disruption.consolidateAfter): other rules for ${node}`,
+      `NodePool default was edited (spec.disruption.consolidateAfter): other settings for ${node}`,
       `NodePool default was edited (spec.template.metadata.labels.example.com/team): ${node} drifts`,
     ]);
   });
@@ -62,7 +62,7 @@ describe('an edit by a user', { timeout: 600_000 }, () => {
     expect(said()).toEqual([
       `Node ${node} was edited (${field}): ${node} is kept`,
       `Pod default/web was edited (${field}): ${node} is kept`,
-      `Node ${node} was edited (${field}): ${node} may go`,
+      `Node ${node} was edited (${field}): ${node} may be removed`,
     ]);
   });
 

@@ -125,7 +125,7 @@ export class DisruptionQueue {
     const { cluster, log } = this.world;
     for (const running of unfinishedCommands(cluster, (id) => this.commands.has(id))) {
       this.enqueue(running);
-      log.info('took up a disruption command that was begun', {
+      log.info('resumed a disruption command', {
         'command-id': running.id,
         reason: running.reason,
         'disrupted-node-count': running.leaving.length,

@@ -159,7 +159,7 @@ class DisruptionLoop {
         signal.throwIfAborted();
         // The remaining methods may still find something.
         isComplete = false;
-        this.world.log.error('a way to disrupt nodes failed', { method: method.name, error });
+        this.world.log.error('a disruption method failed', { method: method.name, error });
       }
     }
     this.reporter.kept(causes);
@@ -191,7 +191,7 @@ class DisruptionLoop {
     const labels = { reason: method.reason.toLowerCase(), consolidation_type: method.consolidationType };
     this.metrics.evaluation.observe(labels, (clock.monotonic() - since) / 1000);
     if (coverage.evaluated < coverage.of)
-      log.info('not every node was looked at', { method: method.name, ...coverage });
+      log.info('not every node was evaluated', { method: method.name, ...coverage });
     note(causes, kept, method);
     if (method.reason === 'Underutilized') this.weigh(commands, kept);
     const possible = commands.filter((command) => this.pausedUntil(command) === undefined);
@@ -219,7 +219,7 @@ class DisruptionLoop {
     }
     for (const { command, reason } of rejected) {
       if (method.reason === 'Underutilized') publish.consolidationRejected(events, command, reason);
-      log.info('a decision does not hold any more', { method: method.name, reason, nodes: command.candidates.length });
+      log.info('a decision is no longer valid', { method: method.name, reason, nodes: command.candidates.length });
     }
     if (method.reason === 'Underutilized') this.savings.begin(valid, again.pass);
     this.returns.begin(valid);

@@ -35,7 +35,7 @@ async function launch(names: readonly string[], spec: Parameters<Workbench['crea
   await bench.advance(MINUTE);
 }
 
-/** The Node of a claim says this of itself, since now. */
+/** Sets this condition on the Node of a claim, from now on. */
 async function falls(claim: string, type: string, status: 'True' | 'False', reason = 'Test'): Promise<void> {
   const at = timestamp(bench.clock.now());
   const condition = { type, status, reason, message: '', lastTransitionTime: at, lastHeartbeatTime: at };
@@ -62,7 +62,7 @@ it('deletes a node after the toleration of its condition, unless it recovers bef
   expect(bench.metrics.value(disrupted, { reason: 'unhealthy', nodepool: 'default' })).toBe(1);
 });
 
-it('goes by the condition whose toleration ends first', async () => {
+it('uses the condition whose toleration ends first', async () => {
   await launch(['a']);
   await falls('a', 'Ready', 'False');
   await falls('a', 'KernelDeadlock', 'True');
@@ -105,7 +105,7 @@ it('repairs nothing while more than a fifth of the pool is unhealthy, with an ev
   await falls('b', 'Ready', 'True');
   await bench.advance(6 * MINUTE);
   expect(await left()).toEqual(['b', 'c', 'd', 'e', 'other']);
-  const many = 'too many nodes are unhealthy, and new ones would probably be too';
+  const many = 'too many nodes are unhealthy, and new ones would probably be unhealthy too';
   expect(bench.decisions('repair-held', 'removal')).toEqual([
     `node node-a is unhealthy (Ready) and is not replaced: ${many}`,
     `node node-b is unhealthy (Ready) and is not replaced: ${many}`,
@@ -113,7 +113,7 @@ it('repairs nothing while more than a fifth of the pool is unhealthy, with an ev
   ]);
 });
 
-it('does not hold up nodes that the cloud takes away, however many they are', async () => {
+it('repairs nodes that the cloud removes, however many they are', async () => {
   bench.cloud.repairPolicies = [
     { conditionType: 'PreemptionScheduled', conditionStatus: 'True', toleration: 0, isLeaving: true },
     { conditionType: 'Ready', conditionStatus: 'False', toleration: 30 * MINUTE },
@@ -125,7 +125,7 @@ it('does not hold up nodes that the cloud takes away, however many they are', as
   expect(await bench.events('NodeRepairBlocked')).toEqual([]);
 });
 
-it('acts on the reasons that a policy names, and on no others', async () => {
+it('only considers the reasons named in a policy', async () => {
   const reasons = ['PreemptScheduled', 'RedeployScheduled'];
   bench.cloud.repairPolicies = [
     { conditionType: 'VMEventScheduled', conditionStatus: 'True', reasons, toleration: 0, isLeaving: true },
@@ -137,7 +137,7 @@ it('acts on the reasons that a policy names, and on no others', async () => {
   expect(await left()).toEqual(['b', 'c']);
 });
 
-it('keeps to budgets and to the grace period where nodes are not to go by force', async () => {
+it('respects budgets and the grace period with forceful expiration off', async () => {
   const annotations = { [Annotations.forcefulExpiration]: 'false' };
   const { disruption, ...spec } = poolSpec();
   const withBudget = (nodes: string) => ({ ...spec, disruption: { ...disruption, budgets: [{ nodes }] } });
@@ -153,6 +153,6 @@ it('keeps to budgets and to the grace period where nodes are not to go by force'
   await bench.advance(6 * MINUTE);
   const { metadata } = await bench.claim('a');
   expect(metadata.deletionTimestamp).toBeDefined();
-  // The pod that must not be disrupted has its day.
+  // The pod with do-not-disrupt keeps running until the end of the grace period.
   expect((await bench.pods()).map(({ metadata: { name } }) => name)).toEqual(['stays']);
 });

@@ -190,7 +190,7 @@ export class PlacementHints {
     const { cluster, clock, log } = this.world;
     if (!cluster.places.areMixed) return;
     const moved = reseat({ cluster, freeOn: this.freeOn }, node, clock.now());
-    if (moved > 0) log.debug('told pods other nodes', { Node: node, pods: moved });
+    if (moved > 0) log.debug('changed the planned nodes of pods', { Node: node, pods: moved });
   }
 
   private concerns(pod: Pod): boolean {

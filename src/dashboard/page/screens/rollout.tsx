@@ -71,7 +71,7 @@ function Progress(pool: RolloutScreen['pools'][number]) {
     <>
       <p>
         <Bar share={nodes === 0 ? 0 : 1 - drifted / nodes} label="up to date" /> {counted(drifted, 'node')} of {nodes}{' '}
-        {drifted === 1 ? 'has' : 'have'} drifted, {underWay} on the way out, {atOnce} at once.
+        {drifted === 1 ? 'has' : 'have'} drifted, {underWay} being removed, {atOnce} at once.
         {expectedEnd !== undefined && ` Expected to be done by ${dayAndClock(expectedEnd)} UTC.`}
       </p>
       {blocker !== undefined && (
@@ -104,7 +104,7 @@ function Calendar(props: {
   const [next] = open;
   const said =
     next === undefined
-      ? 'Budgets let no drifted node go in the next seven days'
+      ? 'Budgets allow no drifted node to be removed in the next seven days'
       : `Drifted nodes may go ${next.from <= from ? 'now' : `from ${dayAndClock(next.from)} UTC`}, and during ${percent(share)} of the next seven days`;
   return (
     <div class="calendar" role="img" aria-label={said}>
