@@ -229,23 +229,15 @@ function bindingRefusal(reason: UnplacedReason, change: SmallestChange | undefin
 
 /** Whether the refusal names what the change gives up. */
 function isAbout(refusal: PoolRefusal, change: SmallestChange): boolean {
-  switch (change.kind) {
-    case 'node-selector':
-      return conflictsOf(refusal).some(({ key }) => key === change.key);
-    case 'affinity-term':
-      return conflictsOf(refusal).some(({ key }) => key === change.term.key);
-    case 'spread':
-    case 'pod-affinity':
-      return (
-        refusal.stage === 'topology' && refusal.conflicts.some(({ topologyKey }) => topologyKey === change.topologyKey)
-      );
-    case 'requests':
-      return (
-        refusal.stage === 'resources' && 'nearest' in refusal && refusal.nearest.instanceType === change.instanceType
-      );
-    default:
-      return false;
+  const { kind } = change;
+  if (kind === 'node-selector') return conflictsOf(refusal).some(({ key }) => key === change.key);
+  if (kind === 'affinity-term') return conflictsOf(refusal).some(({ key }) => key === change.term.key);
+  if (kind === 'spread' || kind === 'pod-affinity') {
+    const { topologyKey } = change;
+    return refusal.stage === 'topology' && refusal.conflicts.some((conflict) => conflict.topologyKey === topologyKey);
   }
+  if (kind !== 'requests' || refusal.stage !== 'resources' || !('nearest' in refusal)) return false;
+  return refusal.nearest.instanceType === change.instanceType;
 }
 
 function conflictsOf(refusal: PoolRefusal): readonly LabelConflict[] {

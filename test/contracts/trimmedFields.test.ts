@@ -28,7 +28,8 @@ const { options, fileNames } = ts.parseJsonConfigFileContent(
   ROOT,
 );
 const files = fileNames.filter((file) => READERS.test(relative(ROOT, file)) && !file.endsWith('.test.ts'));
-const program = ts.createProgram(files, { ...options, incremental: false, tsBuildInfoFile: undefined });
+const { tsBuildInfoFile: _, ...compiler } = options;
+const program = ts.createProgram(files, { ...compiler, incremental: false });
 const checker = program.getTypeChecker();
 
 /** The interface of the published types that declares a property. */
