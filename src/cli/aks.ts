@@ -1,4 +1,4 @@
-/** `nodewright aks`: brings nodewright into an AKS cluster, takes it out again, and says how it stands. */
+/** `nodewright aks`: installs nodewright in an AKS cluster, removes it, and shows its status. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { OpenedAks } from './compose/aks.ts';
 import type { CheckResult } from '../aks/checks.ts';
@@ -119,7 +119,7 @@ export function withChangeFlags(command: Command): Command {
     );
 }
 
-/** What a variable of the shell gives that is not set. */
+/** Parses a name; an unset shell variable gives an empty one. */
 export function parseName(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It is empty.');
   return text;
@@ -157,7 +157,7 @@ function failOn(results: readonly CheckResult[]): void {
   if (problems.length > 0) throw new NodewrightError('ClusterUnfit', { problems });
 }
 
-/** A dry run changes nothing, and need not wait. */
+/** A dry run changes nothing, so it need not wait. */
 export async function openForChange(flags: ChangeFlags): Promise<OpenedAks> {
   const { openAks } = await import('./compose/aks.ts');
   const opened = await openAks(flags);
@@ -197,7 +197,7 @@ async function disable(flags: DisableFlags): Promise<void> {
   await carryOut(steps, flags);
 }
 
-/** A table is written line by line as steps end; JSON and YAML at the end, also of a run that failed. */
+/** A table is written line by line as steps end; JSON and YAML at the end, also for a failed run. */
 export async function carryOut(
   steps: readonly Step[],
   { dryRun, output }: Pick<ChangeFlags, 'dryRun' | 'output'>,

@@ -1,4 +1,4 @@
-/** `nodewright az`: the real Azure CLI against the local Azure, with a configuration folder of its own. */
+/** `nodewright az`: runs the real Azure CLI against the local Azure, with its own configuration folder. */
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -36,7 +36,7 @@ export function azCommand(): Command {
     });
 }
 
-/** Once for each start of the world: its address and its secret are new then. */
+/** Once per start of the local world, because its address and secret change then. */
 async function signIn(folder: string, local: Readonly<Record<string, string>>, variables: Variables): Promise<void> {
   const mark = join(folder, 'signed-in');
   const wanted = `${local['AZURE_RESOURCE_MANAGER_ENDPOINT'] ?? ''} ${local['AZURE_CLIENT_ID'] ?? ''}`;

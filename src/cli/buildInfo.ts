@@ -1,14 +1,14 @@
-/** Which build this is: what the bundler wrote into the code, or package.json when run from source. */
+/** Version of this build: constants from the bundler, or package.json when run from source. */
 import { readFileSync } from 'node:fs';
 
 export interface BuildInfo {
   readonly version: string;
-  /** Seven characters of the revision, when known. */
+  /** Seven characters of the git revision, if known. */
   readonly commit: string | undefined;
 }
 
 export function buildInfo(): BuildInfo {
-  // Both are constants in a bundle: the bundler replaces these very expressions.
+  // The bundler replaces these exact expressions by constants.
   return {
     version: process.env.NODEWRIGHT_VERSION ?? sourceVersion(),
     commit: process.env.NODEWRIGHT_COMMIT || undefined,

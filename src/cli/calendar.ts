@@ -1,4 +1,4 @@
-/** `nodewright calendar`: when nodes may be disrupted, how many, and which reach their age. */
+/** `nodewright calendar`: when nodes may be disrupted, how many, and which ones expire. */
 import { Command, Option } from 'commander';
 import { calendarText } from '../ledger/calendarText.ts';
 import { duration } from '../options/optionKinds.ts';

@@ -1,4 +1,4 @@
-/** `nodewright catalog`: the instance types that plans use, as a file to edit, and what nodes have taught about them. */
+/** `nodewright catalog`: the instance types used by plans, as a file for editing, and what was learned from nodes. */
 import { Command, Option } from 'commander';
 import { printYaml } from '../api/yaml/printYaml.ts';
 import { bundledInstanceTypes } from '../catalogue/bundledCatalogue.ts';

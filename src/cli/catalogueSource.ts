@@ -1,4 +1,4 @@
-/** The instance types that a plan may use: `--catalog` and `--region`. */
+/** The instance types for a plan: `--catalog` and `--region`. */
 import { readFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import { BUNDLED_REGIONS } from '../catalogue/bundledCatalogue.ts';
@@ -15,7 +15,7 @@ export function regionOption(): Option {
     .default('eastus');
 }
 
-/** A catalogue file is of one region already. */
+/** A catalogue file is already for one region. */
 export function catalogueOption(): Option {
   return new Option(
     '--catalog <file>',

@@ -1,4 +1,4 @@
-/** The flags that all commands share which look at a cluster. */
+/** Flags shared by all commands that read a cluster. */
 import { readFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
 import { printYaml } from '../api/yaml/printYaml.ts';
@@ -41,12 +41,12 @@ export function outputOption(): Option {
   return new Option('-o, --output <format>', 'how to print').choices(['table', 'json', 'yaml']).default('table');
 }
 
-/** A cluster that was read, and how to reach it; a snapshot cannot be reached. */
+/** A cluster that was read, and its connection; a snapshot has none. */
 export interface OpenedCluster extends ClusterSource {
   readonly connection?: Connection;
 }
 
-/** Reads the cluster that the flags name, each time it is called; on one connection. */
+/** Reads the cluster named by the flags on each call; uses one connection. */
 export async function clusterReader(
   flags: ClusterFlags,
   choice: ReadingChoice = {},
@@ -75,7 +75,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** As JSON or YAML, or as the table that `text` makes. */
+/** As JSON or YAML, or as the table made by `text`. */
 export function printed<T extends object>(value: T, output: OutputFormat, text: (value: T) => string): string {
   if (output === 'json') return `${JSON.stringify(value, undefined, 2)}\n`;
   return output === 'yaml' ? printYaml(value) : text(value);

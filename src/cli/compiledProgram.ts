@@ -1,6 +1,6 @@
 /**
- * A bundle of the program together with the code that V8 made of it when it was built. Compiling was a fifth of what
- * `plan` takes, which pipelines run again and again. Where V8 is another one it ignores the kept code and compiles.
+ * Loads a bundle of the program with V8's code cache from the build. Compiling took a fifth of the time of `plan`,
+ * which pipelines run often. A different V8 version ignores the cache and compiles.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
@@ -12,16 +12,16 @@ import { expectShortRun } from './shortRun.ts';
 
 interface CompiledProgram {
   readonly runProgram: typeof runProgram;
-  /** V8 took the code that was kept. */
+  /** Whether V8 accepted the code cache. */
   readonly isKept: boolean;
-  /** The code of all functions that have run since. */
+  /** Creates a code cache of all functions that have run. */
   compiled(): Buffer;
 }
 
-/** Undefined where there is no such bundle, as when the program runs from source. */
+/** Undefined if there is no such bundle, as when the program runs from source. */
 export function loadCompiledProgram(file: string): CompiledProgram | undefined {
   if (!existsSync(file)) return undefined;
-  // V8 takes kept code only under the settings that it was made with.
+  // V8 accepts a code cache only under the flags with which it was made.
   expectShortRun();
   const kept = compiledFile(file);
   const script = new Script(Module.wrap(readFileSync(file, 'utf8')), {

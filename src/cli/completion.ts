@@ -1,11 +1,11 @@
-/** `nodewright completion`: scripts that let a shell complete verbs, subcommands and options. */
+/** `nodewright completion`: scripts for shell completion of verbs, subcommands and options. */
 import { Argument, Command } from 'commander';
 
 type Shell = 'bash' | 'zsh' | 'fish' | 'kubectl';
 
-/** What may follow after some words. */
+/** Possible completions after some words. */
 interface Choice {
-  /** `explain pod`; empty for the program itself. */
+  /** For example `explain pod`; empty for the program itself. */
   readonly after: string;
   readonly commands: readonly string[];
   readonly options: readonly CompletedOption[];
@@ -13,7 +13,7 @@ interface Choice {
 
 interface CompletedOption {
   readonly flags: readonly string[];
-  /** What may follow it; empty where that is not known. */
+  /** Possible values; empty when unknown. */
   readonly values: readonly string[];
 }
 
@@ -50,7 +50,7 @@ function choicesIn(command: Command, before: string): readonly Choice[] {
   ];
 }
 
-/** Words that are neither options nor names that the user chose lead to what may follow. */
+/** Words that are neither options nor user-chosen names select the next choices. */
 const SCRIPTS: Readonly<Record<Shell, (choices: readonly Choice[]) => readonly string[]>> = {
   bash: (choices) => [
     '_nodewright() {',
@@ -106,7 +106,7 @@ function walk(choices: readonly Choice[]): readonly string[] {
   ];
 }
 
-/** Values of an option stand before all other words. */
+/** Values of an option come before all other words. */
 function offer(choices: readonly Choice[]): readonly string[] {
   const values = choices.flatMap(({ after, options }) =>
     options.flatMap((option) => {

@@ -1,4 +1,4 @@
-/** `nodewright convert`: NodePools and node classes of Karpenter on another cloud, for Azure. */
+/** `nodewright convert`: converts NodePools and node classes of Karpenter on another cloud to Azure. */
 import { Command, Option } from 'commander';
 import { printYaml } from '../api/yaml/printYaml.ts';
 import { changeText } from '../convert/change.ts';

@@ -1,4 +1,4 @@
-/** `nodewright cost`: what the nodes cost, what for, and what holds savings. */
+/** `nodewright cost`: what the nodes cost, for which pods, and what blocks savings. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { costText, type CostView } from '../ledger/costText.ts';
 import type { Aggregate } from '../rehearsal/openCostOf.ts';

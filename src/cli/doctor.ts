@@ -1,4 +1,4 @@
-/** `nodewright doctor`: looks for the known traps of pools, budgets, workloads, rights and quota. */
+/** `nodewright doctor`: looks for known problems of pools, budgets, workloads, rights and quota. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { Finding, Severity } from '../ledger/finding.ts';
@@ -83,7 +83,7 @@ async function doctor(flags: DoctorFlags): Promise<void> {
 
 const isAsBad = ({ severity }: Finding, failOn: DoctorFlags['failOn']): boolean => RANKS[severity] <= RANKS[failOn];
 
-/** A snapshot tells nothing of rights. */
+/** A snapshot has no data about rights. */
 async function surroundingsOf(flags: DoctorFlags, opened: OpenedCluster): Promise<Surroundings> {
   const { account, stateDir } = flags;
   const { connection, objects } = opened;

@@ -1,4 +1,4 @@
-/** `nodewright explain`: why a pod waits or a node is there, and the smallest change that would flip it. */
+/** `nodewright explain`: why a pod waits or a node exists, and the smallest change of that. */
 import { createInterface } from 'node:readline/promises';
 import { Command, Option } from 'commander';
 import { SystemClock } from '../clock/systemClock.ts';
@@ -33,7 +33,7 @@ const SUBJECTS = {
   nodepool: 'Says what a NodePool cannot do, or what its nodes cost and what holds the savings.',
 } as const;
 
-/** Milliseconds between two patches of one object: its controller is to see both. */
+/** Milliseconds between two patches of one object, so that its controller sees both. */
 const STEP = 2_000;
 
 type SubjectKind = keyof typeof SUBJECTS;

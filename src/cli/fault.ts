@@ -1,4 +1,4 @@
-/** `nodewright fault`: adds, lists and clears faults of a world that `nodewright up` runs. */
+/** `nodewright fault`: adds, lists and clears faults of a running `nodewright up` world. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
@@ -41,7 +41,7 @@ export function faultCommand(): Command {
     });
 }
 
-/** Finds mistakes before the world is asked. */
+/** Validates the order before the world is contacted. */
 function check(order: string): void {
   try {
     parseFault(order);

@@ -1,7 +1,7 @@
-/** Flags that act only beside others: where these are missing they are refused, so that no flag is ignored. */
+/** Flags that require other flags: they are refused without these, so that no flag is silently ignored. */
 import type { Command } from 'commander';
 
-/** A flag, by its attribute, and those of which one must be given beside it, as `--name` or `--name=value`. */
+/** By a flag's attribute: the flags of which one must also be given, as `--name` or `--name=value`. */
 export type FlagNeeds = Readonly<Record<string, readonly [string, ...string[]]>>;
 
 export function withNeeds(command: Command, needs: FlagNeeds): Command {

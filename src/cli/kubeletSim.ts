@@ -1,4 +1,4 @@
-/** `nodewright kubelet-sim`: simulates kubelets for Nodes that have no instance. */
+/** `nodewright kubelet-sim`: simulates kubelets for Nodes without an instance. */
 import { Command, InvalidArgumentError } from 'commander';
 import { Duration } from '../units/duration.ts';
 import { runUntilStopped } from './stopSignals.ts';

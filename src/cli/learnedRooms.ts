@@ -1,4 +1,4 @@
-/** What the nodes of a cluster really offer to pods, beside what was expected of them, by instance type and image. */
+/** The real allocatable resources of a cluster's nodes compared to the expected ones, by instance type and image. */
 import { Kinds } from '../api/kinds.ts';
 import { LEARNED_RESOURCES, LearnedAllocatable } from '../catalogue/learnedAllocatable.ts';
 import type { Kube } from '../kube/kube.ts';
@@ -11,7 +11,7 @@ interface LearnedRow {
   /** Quantity text by resource. */
   readonly expected: Readonly<Record<string, string>>;
   readonly real: Readonly<Record<string, string>>;
-  /** How much more a node offers than was expected, in percent of that, by resource. */
+  /** By how many percent a node has more than expected, by resource. */
   readonly more: Readonly<Record<string, number>>;
 }
 

@@ -1,4 +1,4 @@
-/** `nodewright migrate`: ways from another autoscaler or another way to run, each with a preview. */
+/** `nodewright migrate`: migrations from another autoscaler or another way to run, each with a preview. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { isJsonObject } from '../api/schema/json.ts';
 import { printYaml } from '../api/yaml/printYaml.ts';
@@ -87,7 +87,7 @@ type MigrationFlags = AksFlags & { readonly dryRun: boolean; readonly timeout: n
 async function fromKarpenter(flags: MigrationFlags & { readonly image: string }): Promise<void> {
   const { fromKarpenterSteps, enableOptions, openAks } = await import('./compose/aks.ts');
   const { image, timeout } = flags;
-  // Nothing of Azure is changed: no operation there is in the way.
+  // Nothing in Azure is changed, so pending operations there do not matter.
   const { context } = await openAks(flags);
   const options = enableOptions({ image, defaultNodePools: 'None', timeout });
   await carryOut(await fromKarpenterSteps(await context(), options), flags);
@@ -205,6 +205,6 @@ function parseCluster(file: string, text: string): Record<string, unknown> {
   return json;
 }
 
-/** The Azure CLI prints the pools of a cluster at its top, ARM below its properties. */
+/** The Azure CLI prints a cluster's pools at the top level, ARM below `properties`. */
 const hasPools = (cluster: Record<string, unknown>): boolean =>
   [cluster, cluster['properties']].some((part) => isJsonObject(part) && Array.isArray(part['agentPoolProfiles']));

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
-/** The command. Exit codes: 0 done, 1 failed, 2 called wrongly. */
+/** The command. Exit codes: 0 done, 1 failed, 2 wrong usage. */
 import { join } from 'node:path';
 import { loadCompiledProgram } from './compiledProgram.ts';
 
 /** Long enough for streams to drain, short enough that a forgotten handle does not keep a stopped process alive. */
 const LINGER_MILLISECONDS = 3000;
-/** Flags of `plan` that need more of the program than its own bundle holds. */
+/** Flags of `plan` that need more of the program than its own bundle. */
 const OF_A_CLUSTER = /^--(live|snapshot)(=|$)/;
 
-// `nodewright crds | head` closes our output early; that is not a failure.
+// `nodewright crds | head` closes our output early, which is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

@@ -1,4 +1,4 @@
-/** Lets commander parse a value with a kind of the options table, and say what is allowed. */
+/** Lets commander parse a value with an option kind from the options table, with its error message. */
 import { InvalidArgumentError } from 'commander';
 import type { OptionKind } from '../options/optionDefinition.ts';
 

@@ -1,6 +1,6 @@
 /**
  * `nodewright plan`: plans nodes for manifests without a cluster. Writes the plan to standard output and mistakes in
- * the input to standard error; the exit code is meant for pipelines.
+ * the input to standard error; the exit code is for pipelines.
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { printYaml } from '../api/yaml/printYaml.ts';
@@ -34,7 +34,7 @@ interface PlanOptions {
   readonly preferencePolicy: 'Respect' | 'Ignore';
   readonly nodeOverheadCost: number;
   readonly maxPodsSharePerNode: number;
-  /** A change of a cluster is planned, not a new one. */
+  /** Plan a change of a cluster, not a new one. */
   readonly live?: true;
   readonly snapshot?: string;
   readonly kubeconfig?: string;
@@ -105,7 +105,7 @@ export function planCommand(): Command {
     .action((options: PlanOptions) => (isChange(options) ? planChange(options) : plan(options)));
 }
 
-/** The change of a cluster is played by the rules of its own controller. */
+/** A change is simulated with the settings of the cluster's own controller. */
 const OF_A_CLUSTER = ['live', 'snapshot'];
 const NEEDS: FlagNeeds = {
   kubeconfig: ['--live'],
@@ -123,7 +123,7 @@ function parsePercent(text: string): number {
   return Number(amount);
 }
 
-/** What the manifests would change about a cluster, played to its end. */
+/** Simulates the effect of the manifests on a cluster, to the end. */
 async function planChange(options: PlanOptions): Promise<void> {
   const { filename = [], nodepools = [], output, maxCostIncrease, strict } = options;
   if (filename.length + nodepools.length === 0) throw new NodewrightError('NothingToPlan', {});
@@ -149,7 +149,7 @@ async function planChange(options: PlanOptions): Promise<void> {
   if (failures.length > 0) throw new NodewrightError('PlanChecksFailed', { failures, option: '--max-cost-increase' });
 }
 
-/** With what is used of them, where Azure is to be asked. */
+/** With their usage, if Azure is to be asked. */
 async function quotasOf(
   shares: ChangeReport['quotas'],
   objects: ClusterObjects,
@@ -165,7 +165,7 @@ async function quotasOf(
   return answer !== undefined && 'uses' in answer ? withQuotaUse(shares, answer.uses) : shares;
 }
 
-/** As the controller has it. */
+/** The controller's definition of the option. */
 function solverOption(name: 'preferencePolicy' | 'nodeOverheadCost' | 'maxPodsSharePerNode'): Option {
   const { flag, kind, help } = coreOptions[name];
   return new Option(`--${flag} <${kind.placeholder}>`, help).conflicts(OF_A_CLUSTER);

@@ -1,4 +1,4 @@
-/** The verbs and how they are called. Only the verb that is asked for is loaded, so that `--help` answers at once. */
+/** The verbs and how they are called. Only the requested verb is loaded, so that `--help` answers at once. */
 import { Command, CommanderError } from 'commander';
 import { buildInfo } from './buildInfo.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
@@ -9,11 +9,11 @@ import { expectShortRun } from './shortRun.ts';
 interface Verb {
   readonly name: string;
   readonly summary: string;
-  /** Gives the command with its options and its action. */
+  /** Returns the command with its options and its action. */
   readonly load: () => Promise<Command>;
-  /** Karpenter's flags may be written with one dash, as Go programs allow. */
+  /** Karpenter's flags may be written with one dash, as in Go programs. */
   readonly goFlags?: true;
-  /** Computes much at once and ends. */
+  /** A short, compute-intensive command. */
   readonly isShort?: true;
 }
 
@@ -128,12 +128,12 @@ const verbs: readonly Verb[] = [
   },
 ];
 
-/** Completion itself needs no completion: loading it would begin all over again. */
+/** Completion does not complete itself: loading it would recurse. */
 async function loadAlone({ name, load }: Verb): Promise<Command> {
   return name === 'completion' ? new Command(name) : load();
 }
 
-/** Codes that commander throws when help or the version was asked for. */
+/** Codes that commander throws for help and version. */
 const NOT_ERRORS: readonly string[] = ['commander.helpDisplayed', 'commander.help', 'commander.version'];
 
 export async function runProgram(args: readonly string[]): Promise<number> {
@@ -145,7 +145,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     else if (args[0] === 'help' && verb === undefined && ![undefined, 'help'].includes(args[1]))
       program.error(`error: unknown command '${args[1]}'`);
     else await program.parseAsync(verb?.goFlags === true ? args.map(doubleDash) : [...args], { from: 'user' });
-    // A verb that runs another program ends as that one did.
+    // A verb that runs another program returns its exit code.
     return typeof process.exitCode === 'number' ? process.exitCode : ExitCode.ok;
   } catch (error) {
     return reportFailure(error);
@@ -156,7 +156,7 @@ async function buildProgram(chosen: Verb | undefined): Promise<Command> {
   const program = withHouseSettings(new Command('nodewright'))
     .description('Node auto provisioning for Azure Kubernetes Service: the cheapest nodes that run your pods.')
     .usage('<verb> [options]')
-    // What follows a verb is the verb's: `az` hands everything on.
+    // Arguments after a verb belong to it: `az` passes everything on.
     .enablePositionalOptions()
     .version(buildInfo().version, '-V, --version', 'print the version')
     .commandsGroup('Verbs:')
@@ -168,7 +168,7 @@ async function buildProgram(chosen: Verb | undefined): Promise<Command> {
   return program;
 }
 
-/** A usage error is one line and exit code 2, for a verb and for its subcommands. */
+/** A usage error is one line and exit code 2, for a verb and its subcommands. */
 function withHouseSettings(command: Command): Command {
   for (const subcommand of command.commands) withHouseSettings(subcommand);
   return command
@@ -188,7 +188,7 @@ function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-/** The verb is the first word that is not an option, or the one after `help`. */
+/** The first word that is not an option, or the one after `help`. */
 function chosenVerb(args: readonly string[]): Verb | undefined {
   const words = args.filter((argument) => !argument.startsWith('-'));
   const name = words[0] === 'help' ? words[1] : words[0];

@@ -1,6 +1,6 @@
 /**
- * Reads manifests from the paths of the command line: files, folders (in order of name) and `-` for standard input. Each
- * text carries the name under which mistakes in it are reported.
+ * Reads manifests from the paths on the command line: files, folders (sorted by name) and `-` for standard input. Each
+ * text has a name under which its mistakes are reported.
  */
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { NodewrightError } from '../errors/nodewrightError.ts';
 import { systemProblem } from '../errors/thrown.ts';
 
 const MANIFEST = /\.(ya?ml|json)$/i;
-/** A folder with more files was probably not meant. */
+/** A folder with more files was probably not intended. */
 const MAX_FILES = 20_000;
 const MAX_BYTES = 256 * 2 ** 20;
 

@@ -1,4 +1,4 @@
-/** `nodewright replay`: what the controller decides about a cluster that was saved, the same on every machine. */
+/** `nodewright replay`: the controller's decisions about a saved cluster, identical on every machine. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Decisions } from '../rehearsal/decisionsOf.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';

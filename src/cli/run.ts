@@ -1,4 +1,4 @@
-/** `nodewright run`: the controller against a real cluster. All its options come from the options table. */
+/** `nodewright run`: the controller for a real cluster. All its options come from the options table. */
 import { getHeapStatistics } from 'node:v8';
 import { Command, Help, Option } from 'commander';
 import type { OptionHelpRow } from '../options/optionText.ts';
@@ -51,7 +51,7 @@ function heapProcess(): HeapProcess {
   };
 }
 
-/** Commander gives `true` for a switch that stands alone. */
+/** Commander gives `true` for a switch without a value. */
 function givenFlags(command: Command): Record<string, string> {
   const flags: Record<string, string> = {};
   for (const option of command.options) {
@@ -65,7 +65,7 @@ function helpText(row: OptionHelpRow): string {
   return `${row.help}\n(${row.facts})`;
 }
 
-/** Descriptions go below the flags: beside such long flags they would have no room. */
+/** Descriptions are below the flags, which are too long to leave room beside them. */
 function formatItem(term: string, description: string, help: Help): string {
   const width = (help.helpWidth ?? DEFAULT_WIDTH) - DESCRIPTION_INDENT.length;
   const lines = help.boxWrap(description, width).split('\n');

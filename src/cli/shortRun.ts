@@ -1,11 +1,13 @@
-/** Settings of V8 for a command that ends within a second or two: optimising its code costs more than the code gains. */
+/** V8 settings for a command that ends within a second or two: optimizing its code costs more than it gains. */
 import { setFlagsFromString } from 'node:v8';
 
-/** Bytes of bytecode that a function runs before V8 looks at optimising it; its own setting is a quarter or half of it. */
+/** Bytes of bytecode that a function runs before V8 considers optimizing it; the default is a quarter to half of it. */
 const INTERRUPT_BUDGET = 260_000;
-/** By how much room for young objects grows at once: a short command would else copy them a dozen times while it doubles. */
+/**
+ * Growth step of the young generation: otherwise a short command copies young objects a dozen times while it doubles.
+ */
 const YOUNG_GROWTH = 16;
-/** Others may not know the flags, and V8 writes about unknown flags to standard error. */
+/** Other versions may not support the flags, and V8 prints unknown flags to standard error. */
 const TRIED_MAJORS = ['11', '12', '13'];
 
 export function expectShortRun(): void {
@@ -13,6 +15,6 @@ export function expectShortRun(): void {
   if (!TRIED_MAJORS.includes(major)) return;
   setFlagsFromString(`--interrupt-budget=${INTERRUPT_BUDGET}`);
   setFlagsFromString(`--semi-space-growth-factor=${YOUNG_GROWTH}`);
-  // Marking a little at a time slows down every write in between, and such a command mostly ends before it is done.
+  // Incremental marking slows every write, and a short command mostly ends before it completes.
   setFlagsFromString('--no-incremental-marking');
 }

@@ -61,7 +61,10 @@ async function saveSnapshot(file: string, flags: SaveFlags): Promise<void> {
   }
 }
 
-/** Ends with the other signal too. Signals made of others may be collected before they end, so this one is its own. */
+/**
+ * Also ends with the other signal. Composed signals may be garbage-collected before they fire, so this one has its own
+ * controller.
+ */
 function endAfter(milliseconds: number, stop: AbortSignal): AbortSignal {
   const end = new AbortController();
   const timer = setTimeout(() => end.abort(), milliseconds);

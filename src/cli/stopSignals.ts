@@ -8,11 +8,11 @@ const SAME_SIGNAL = 500;
 type StopSignal = keyof typeof EXIT_CODES;
 
 export interface StopOptions {
-  /** Milliseconds after which the process ends without work that has not stopped; absent: no limit. */
+  /** Milliseconds after which the process exits even if work has not stopped; absent: no limit. */
   readonly stopWithin?: number;
 }
 
-/** Resolves when `work` has heeded its signal, or rejects with its error. */
+/** Resolves when `work` has stopped after its signal, or rejects with its error. */
 export async function runUntilStopped(
   work: (signal: AbortSignal) => Promise<void>,
   { stopWithin }: StopOptions = {},
@@ -40,7 +40,7 @@ export async function runUntilStopped(
   } catch (error) {
     if (!isAbort(error, controller.signal)) throw error;
   } finally {
-    // The handlers stay while the process winds down, so that a late second signal still ends it.
+    // The handlers stay while the process shuts down, so that a late second signal still ends it.
     if (!controller.signal.aborted) for (const name of stopSignals()) process.off(name, stop);
   }
 }
@@ -49,7 +49,7 @@ function stopSignals(): StopSignal[] {
   return Object.keys(EXIT_CODES) as StopSignal[];
 }
 
-/** Being stopped is not a failure; any other error while stopping is. */
+/** An abort is not a failure; any other error while stopping is. */
 function isAbort(error: unknown, signal: AbortSignal): boolean {
   return signal.aborted && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'));
 }

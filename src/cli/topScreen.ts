@@ -1,4 +1,4 @@
-/** The one screen of `top`, as text: totals, then a line for each node with bars of what pods have asked for. */
+/** The screen of `top` as text: totals, then one line per node with bars of requested resources. */
 import { countText, groupedText } from '../ledger/countText.ts';
 import { tableLines } from '../ledger/tableLines.ts';
 import type { NodeRow } from '../rehearsal/nodeRows.ts';
@@ -19,26 +19,26 @@ export const COLUMNS = [
 type Column = (typeof COLUMNS)[number];
 
 export interface TopView {
-  /** A column, or a label, which then has a column of its own. */
+  /** A column, or a label, which is then added as a column. */
   readonly sort: string;
   readonly reverse: boolean;
-  /** Words that all must be found: in a cell, as `column=text`, or as `label=value`. */
+  /** Words that must all occur: in a cell, as `column=text`, or as `label=value`. */
   readonly filter: string;
-  /** The first row that is shown. */
+  /** Index of the first row shown. */
   readonly offset: number;
-  /** Rows of nodes that fit; without it all are shown. */
+  /** Number of rows that fit; absent: all. */
   readonly height?: number;
-  /** Columns of the terminal; without it lines are as long as they are. */
+  /** Columns of the terminal; absent: unlimited. */
   readonly width?: number;
 }
 
 const isColumn = (name: string): name is Column => COLUMNS.some((column) => column === name);
-/** Labels are written as they are. */
+/** Labels are shown without change. */
 const titleOf = (column: string): string => (isColumn(column) ? column.toUpperCase() : column);
 
 const HOURS_PER_MONTH = 730;
 const BAR = 10;
-/** Lengths of bars, the one that fits: where there is little room, numbers alone. */
+/** Bar lengths to try: in narrow windows only numbers. */
 const BARS: readonly number[] = [BAR, 5, 0];
 
 export function topScreen(rows: readonly NodeRow[], view: TopView): string {
@@ -48,7 +48,7 @@ export function topScreen(rows: readonly NodeRow[], view: TopView): string {
   const pods = shown.reduce((sum, row) => sum + row.pods, 0);
   const mean = (field: 'cpu' | 'memory'): number =>
     shown.length === 0 ? 0 : shown.reduce((sum, row) => sum + row[field], 0) / shown.length;
-  // Beside the names, where a narrow terminal shows it too.
+  // Next to the names, so that a narrow terminal shows it too.
   const columns = isColumn(view.sort) ? COLUMNS : ['name', view.sort, ...COLUMNS.slice(1)];
   const of = shown.length === rows.length ? '' : ` of ${groupedText(rows.length)}`;
   const lines = [
@@ -67,7 +67,7 @@ export function topScreen(rows: readonly NodeRow[], view: TopView): string {
   return `${lines.map((line) => line.slice(0, view.width)).join('\n')}\n`;
 }
 
-/** With the longest bars that leave room for all columns, or with none. */
+/** With the longest bars that leave room for all columns, or without bars. */
 function fitting(width: number | undefined, table: (bars: number) => readonly string[]): readonly string[] {
   for (const size of BARS) {
     const lines = table(size);
@@ -76,7 +76,7 @@ function fitting(width: number | undefined, table: (bars: number) => readonly st
   return table(0);
 }
 
-/** Those that the filter leaves, in order. */
+/** Rows that match the filter, sorted. */
 export function visibleRows(rows: readonly NodeRow[], { filter, sort, reverse }: TopView): readonly NodeRow[] {
   const words = filter.split(/\s+/).filter((word) => word !== '');
   const left = rows.filter((row) => words.every((word) => matches(row, word)));
@@ -98,7 +98,7 @@ function compare(one: string | number, other: string | number): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** What is sorted by: numbers as numbers. */
+/** Sort key: numbers as numbers. */
 function keyOf(row: NodeRow, column: string): string | number {
   if (column === 'price') return row.pricePerHour;
   if (column === 'cpu' || column === 'memory' || column === 'pods' || column === 'age') return row[column];

@@ -1,4 +1,4 @@
-/** `top` on a terminal: draws again when the cluster was read, when a key was pressed, when the window changed. */
+/** `top` on a terminal: redraws after each read of the cluster, each key, and each change of the window. */
 import { emitKeypressEvents, type Key } from 'node:readline';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { messageOf } from '../errors/thrown.ts';
@@ -7,10 +7,10 @@ import { COLUMNS, topScreen, visibleRows, type TopView } from './topScreen.ts';
 
 export interface TopTerminal {
   readonly look: () => Promise<readonly NodeRow[]>;
-  /** Nodes without what pods ask for, which takes longer to read: shown until the first look is over. */
+  /** Nodes without requested resources, which take longer to read: shown until the first complete read. */
   readonly glance?: () => Promise<readonly NodeRow[]>;
   readonly view: TopView;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two reads. */
   readonly interval: number;
   readonly input?: Pick<ReadStream, 'on' | 'off' | 'setRawMode' | 'resume' | 'pause'>;
   readonly output?: Pick<WriteStream, 'write' | 'rows' | 'columns' | 'on' | 'off'>;
@@ -19,7 +19,7 @@ export interface TopTerminal {
 const ENTER = '\u001B[?1049h\u001B[?25l';
 const LEAVE = '\u001B[?25h\u001B[?1049l';
 const HOME = '\u001B[H\u001B[J';
-/** Lines that are not nodes. */
+/** Lines that do not show nodes. */
 const FRAME = 7;
 
 /** Resolves when the user ends it. */
@@ -100,7 +100,7 @@ export async function runTop({
   void following;
 }
 
-/** What is being typed, and what it is when nothing was. */
+/** What a user can type at a prompt; `NONE` has the values for empty input. */
 type Typed = 'filter' | 'sort';
 const PROMPTS: Readonly<Record<Typed, string>> = { filter: 'filter', sort: 'sort by column or label' };
 const NONE: Readonly<Record<Typed, string>> = { filter: '', sort: 'name' };

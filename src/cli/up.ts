@@ -1,4 +1,4 @@
-/** `nodewright up`: a whole AKS in one process, with nodewright in it. */
+/** `nodewright up`: a whole AKS in one process, including nodewright. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { FAULT_KINDS, FaultSyntaxError, parseFault, type FaultOrder } from '../local/faults/faultKinds.ts';
 import { PROFILES, type Profile } from '../local/faults/profiles.ts';
@@ -10,7 +10,7 @@ import { runUntilStopped } from './stopSignals.ts';
 
 const SLOWEST = 0.001;
 const FASTEST = 10_000;
-/** Milliseconds; ending in the middle loses nothing: the next start goes on. */
+/** Milliseconds; stopping early loses nothing, because the next start continues. */
 const STOP_WITHIN = 10_000;
 
 interface UpFlags {

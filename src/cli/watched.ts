@@ -1,13 +1,13 @@
 import { Option } from 'commander';
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two reads. */
 const INTERVAL = 10_000;
 
 export function watchOption(): Option {
   return new Option('-w, --watch', 'look again every ten seconds, and print when the answer is another one');
 }
 
-/** Prints what `answer` gives; with `watch` again whenever it differs, until the signal or the process ends. */
+/** Prints the result of `answer`; with `watch`, again whenever it changes, until the signal or the process ends. */
 export async function printWatched(
   answer: () => Promise<string>,
   watch: boolean,

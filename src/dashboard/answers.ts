@@ -1,6 +1,6 @@
 /**
- * Answers that take a rehearsal: why a pod waits, why a node stays, what a change would do. They are worked out in another
- * thread, one at a time; the thread's copy of the cluster holds for a moment.
+ * Answers that need a rehearsal: why a pod waits, why a node stays, what a change would do. Computed in another thread,
+ * one at a time; the thread's copy of the cluster is used for a short time before it is updated.
  */
 import { Kinds } from '../api/kinds.ts';
 import { printYaml } from '../api/yaml/printYaml.ts';
@@ -10,12 +10,12 @@ import type { AnswerTo, NodeAnswer, Question } from './answering/protocol.ts';
 import type { DashboardSource } from './picture.ts';
 import type { Answer, WhatIfAnswer, WhatIfScreen } from './screens.ts';
 
-/** Real milliseconds for which the thread's copy is asked again, and at least as many times what bringing it up to date took. */
+/** Minimum real milliseconds for which the thread's copy is used; longer if updating it takes long. */
 const HOLDS = 5_000;
 const HOLDS_TIMES = 20;
-/** Questions that may wait for their turn. */
+/** Limit on queued questions. */
 const MOST_WAITING = 16;
-/** Answers that are kept while the copy holds. */
+/** Limit on cached answers while the copy is in use. */
 const MOST_GIVEN = 64;
 
 export class Busy extends Error {}
@@ -25,9 +25,9 @@ export class Answers {
   private readonly thread: AnswerThread;
   private turn: Promise<unknown> = Promise.resolve();
   private waiting = 0;
-  /** Real time until which the thread's copy is good enough. */
+  /** Real time until which the thread's copy is used. */
   private holdsUntil = 0;
-  /** What was answered of that copy, by question: pages ask again and again. */
+  /** Answers for that copy, by question: pages repeat their questions. */
   private readonly given = new Map<string, unknown>();
 
   constructor(source: DashboardSource, start: StartThread, times?: Partial<ThreadTimes>) {
@@ -43,7 +43,7 @@ export class Answers {
     return this.inTurn({ kind: 'node', claim });
   }
 
-  /** What becomes of the cluster with this NodePool. */
+  /** Effect of this NodePool on the cluster. */
   async whatIf(manifest: string): Promise<WhatIfAnswer> {
     return (await this.inTurn({ kind: 'what-if', manifest })) ?? { problems: ['nothing is known of the cluster yet'] };
   }
@@ -106,7 +106,7 @@ export class Answers {
   }
 }
 
-/** What a user wrote: hashes of ours and what kubectl keeps would only confuse. */
+/** User-written annotations, without our hashes and kubectl's data. */
 function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(annotations).filter(([key]) => !key.startsWith('karpenter.') && !key.startsWith('kubectl.')),

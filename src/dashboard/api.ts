@@ -1,4 +1,4 @@
-/** The addresses below /api and what they answer. */
+/** The paths below /api and their answers. */
 import type { Answers } from './answers.ts';
 import { mayApply, type VisitorKube } from './applyNodePool.ts';
 import type { DashboardFeed, Frame } from './feed.ts';
@@ -15,7 +15,7 @@ import { readSamples } from './views/samples.ts';
 import { savingsScreen } from './views/savings.ts';
 import { spotScreen } from './views/spot.ts';
 
-/** What to answer; undefined: there is no such thing. */
+/** The answer; undefined: not found. */
 type ApiAnswer = Promise<object | undefined> | object | undefined;
 
 type Screen = (frame: Frame, query: URLSearchParams, name: string, visitor: VisitorKube | undefined) => ApiAnswer;
@@ -55,7 +55,7 @@ export class DashboardApi {
     };
   }
 
-  /** `path` is what follows `/api/`, decoded, each part by itself. */
+  /** `path`: the decoded parts after `/api/`. */
   async get(
     [screen = '', ...rest]: readonly string[],
     query: URLSearchParams,
@@ -70,7 +70,7 @@ export class DashboardApi {
     return frame === undefined ? { waiting: true, state: this.source.state() } : show(frame, query, first, visitor);
   }
 
-  /** The one question that brings a text with it. */
+  /** The only question with a text as input. */
   whatIf(manifest: string): Promise<object> {
     return this.answers.whatIf(manifest);
   }

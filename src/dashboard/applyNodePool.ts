@@ -1,4 +1,4 @@
-/** Makes a change that was worked out before, with the rights of the visitor and no others. */
+/** Applies a previewed change with the visitor's own rights only. */
 import { Kinds } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { messageOf } from '../errors/thrown.ts';
@@ -9,7 +9,7 @@ import { mergePatch } from '../kube/mergePatch.ts';
 import { readManifests } from '../plan/readManifests.ts';
 import type { ApplyAnswer } from './screens.ts';
 
-/** The API server, as the visitor may use it. */
+/** The API server with the visitor's rights. */
 export interface VisitorKube extends Pick<Kube, 'get' | 'create' | 'patch'> {
   close?(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export async function mayApply(kube: VisitorKube): Promise<boolean> {
   try {
     return await isAllowed(kube, 'self', { verb: 'patch', group, resource });
   } catch (error) {
-    // A token that has expired, or an account that may not even ask.
+    // An expired token, or an account without the right to ask.
     if (error instanceof KubeError) return false;
     throw error;
   }
@@ -43,7 +43,7 @@ export async function applyNodePools(kube: VisitorKube, manifest: string): Promi
   return { problems: [], applied };
 }
 
-/** Labels and annotations that the manifest does not name stay. A change that came from elsewhere meanwhile is a conflict. */
+/** Labels and annotations not in the manifest are kept. If the object was changed in the meantime, it is a conflict. */
 async function applyOne(kube: VisitorKube, { metadata, spec }: NodePool): Promise<string> {
   const { name, labels, annotations } = metadata;
   const current = await ignoreNotFound(kube.get(Kinds.NodePool, { name }));

@@ -1,6 +1,6 @@
 /**
- * Live data as Server-Sent Events: at most one message a second for each client, with what changed since its last one.
- * A client that reads too slowly gets fewer messages, and one that is too many is refused.
+ * Live data as Server-Sent Events: at most one message per second and client, with the changes since the last one. A
+ * slow client gets fewer messages, and too many clients are refused.
  */
 import type { ServerResponse } from 'node:http';
 import type { DashboardFeed, Frame } from './feed.ts';
@@ -9,16 +9,18 @@ import type { NodeRow, StreamMessage } from './screens.ts';
 const MOST_CLIENTS = 16;
 /** Real milliseconds. */
 const INTERVAL = 1_000;
-/** Messages without news after which one is sent all the same, so that the client knows that the stream lives. */
+/**
+ * After this many rounds without changes a message is sent anyway, so that the client knows that the stream is alive.
+ */
 const SILENT_ROUNDS = 10;
 
 interface Client {
   readonly response: ServerResponse;
   readonly wantsNodes: boolean;
-  /** What it was sent. */
+  /** The rows sent so far. */
   sent: ReadonlyMap<string, NodeRow> | undefined;
   version: number;
-  /** Of the decisions. */
+  /** The last decision sent. */
   sequence: number;
   state: string;
   silence: number;
@@ -36,7 +38,7 @@ export class EventStream {
     this.nextSequence = nextSequence;
   }
 
-  /** False when there are too many already. */
+  /** False when there are too many clients. */
   add(response: ServerResponse, wantsNodes: boolean): boolean {
     if (this.clients.size >= MOST_CLIENTS) return false;
     const client: Client = {
@@ -84,7 +86,7 @@ export class EventStream {
     try {
       frame = await this.feed.frame();
     } catch {
-      // The page says that it hears nothing; the next round tries again.
+      // The page reports the silence; the next round tries again.
       return;
     }
     if (frame === undefined) return;
@@ -109,7 +111,7 @@ export class EventStream {
   }
 }
 
-/** Rows keep their identity while nothing about them changes. */
+/** Unchanged rows are identical objects. */
 function changesOf(sent: ReadonlyMap<string, NodeRow> | undefined, rows: readonly NodeRow[]): StreamMessage['nodes'] {
   const changed = sent === undefined ? rows : rows.filter((row) => sent.get(row.name) !== row);
   const names = new Set(rows.map(({ name }) => name));

@@ -1,6 +1,6 @@
 /**
- * The latest frame: rows, totals and curves of the cluster, made at most once a second and only while a page is open.
- * Curves get a point from time to time in any case, so that they have a past when the first visitor comes.
+ * The latest frame: rows, totals and charts of the cluster, computed at most once a second and only while a page is
+ * open. Charts get a point periodically in any case, so that they have a history when the first page is opened.
  */
 import type { Picture, DashboardSource } from './picture.ts';
 import type { ControllerState, HistoryPoint, NodeRow, PendingScreen, Totals } from './screens.ts';
@@ -22,7 +22,7 @@ export interface Frame {
 const FRAME_HOLDS = 900;
 const POINT_EVERY = 2_000;
 const MOST_POINTS = 900;
-/** Of the time between two frames, the most that making one may take. */
+/** Maximum share of the time between two frames that computing one may take. */
 const SHARE = 0.1;
 
 export class DashboardFeed {
@@ -30,7 +30,7 @@ export class DashboardFeed {
   private readonly points: HistoryPoint[] = [];
   private latest: Frame | undefined;
   private making: Promise<Frame | undefined> | undefined;
-  /** Real time before which no other frame is made. */
+  /** Real time before which no new frame is computed. */
   private nextAt = 0;
   private version = 0;
 
@@ -42,7 +42,7 @@ export class DashboardFeed {
     return this.points;
   }
 
-  /** Undefined while nothing is known of the cluster. */
+  /** Undefined while the cluster is unknown. */
   frame(): Promise<Frame | undefined> {
     if (this.latest !== undefined && performance.now() < this.nextAt) return Promise.resolve(this.latest);
     this.making ??= this.make().finally(() => {
@@ -51,7 +51,7 @@ export class DashboardFeed {
     return this.making;
   }
 
-  /** Adds points to the curves until the signal aborts. */
+  /** Adds points to the charts until the signal aborts. */
   async run(sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const frame = await this.frame();
@@ -85,7 +85,7 @@ export class DashboardFeed {
     if (this.points.length > MOST_POINTS) this.thinOut();
   }
 
-  /** The older half keeps every second point: curves reach further back, and more coarsely. */
+  /** Drops every second point of the older half: charts cover a longer time at a lower resolution. */
   private thinOut(): void {
     const half = Math.floor(this.points.length / 2);
     const older = this.points.splice(0, half).filter((_, at) => at % 2 === 0);

@@ -1,4 +1,4 @@
-/** The dashboard of a controller in this process: reads what its loops read, and asks nothing of the API server. */
+/** The dashboard of a controller in this process: reads what its loops read, without requests to the API server. */
 import { Kinds } from '../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import { catalogues } from '../controllers/planning/catalogues.ts';
@@ -16,7 +16,7 @@ export interface LiveSourceOptions {
   readonly metrics: { parts(): AsyncIterable<string> };
 }
 
-/** One life of the controller. */
+/** One run of the controller. */
 interface Life {
   readonly world: World;
   readonly manager: Pick<Manager, 'ready' | 'isLeader'>;
@@ -39,7 +39,7 @@ export class LiveSource implements DashboardSource {
     this.ledger = options.ledger;
   }
 
-  /** The controller that is looked at from now on, in place of one that has ended. */
+  /** Switches to a new controller after the previous one has ended. */
   attach(life: Life): void {
     this.life = life;
     this.wasReady = false;

@@ -1,4 +1,4 @@
-/** The page as the build left it: one HTML file for all routes, and the files that it refers to. */
+/** The built page: one HTML file for all routes, and the files that it refers to. */
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -6,7 +6,7 @@ export interface PageFiles {
   readonly index: string;
   /** By name. */
   readonly assets: ReadonlyMap<string, { readonly type: string; readonly body: Buffer }>;
-  /** First parts of the addresses that show the page. */
+  /** First path segments that show the page. */
   readonly routes: ReadonlySet<string>;
 }
 
@@ -32,7 +32,7 @@ export const ROUTES: ReadonlySet<string> = new Set([
   'controller',
 ]);
 
-/** Everything is read once: what is not listed here cannot be asked for. */
+/** All files are read once; nothing else can be requested. */
 export async function readPage(folder: string): Promise<PageFiles> {
   const names = (await readdir(folder)).filter((name) => Object.hasOwn(TYPES, extensionOf(name)));
   const read = await Promise.all(

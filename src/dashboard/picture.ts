@@ -1,4 +1,4 @@
-/** What the screens are made of: the cluster at one moment, the latest decisions, and where further answers come from. */
+/** Input of the screens: the cluster at one moment, the latest decisions, and sources of further answers. */
 import type { Pod } from '../api/kinds.ts';
 import type { CloudProvider } from '../cloud/cloudProvider.ts';
 import type { NodeView } from '../cluster/nodeView.ts';
@@ -8,24 +8,24 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { ClusterObjects } from '../rehearsal/clusterObjects.ts';
 import type { ControllerState } from './screens.ts';
 
-/** Immutable. Views and pools are the same objects as before unless something about them changed. */
+/** Immutable. Unchanged views and pools are identical objects. */
 export interface Picture {
   readonly time: number;
   readonly views: readonly NodeView[];
   readonly pendingPods: readonly Pod[];
-  /** By name; those whose instance types are known. */
+  /** By name; those with known instance types. */
   readonly pools: Pass['pools'];
 }
 
-/** Where rehearsals start from. */
+/** Input of rehearsals. */
 export interface RehearsalSource {
   readonly objects: ClusterObjects;
   readonly cloud: CloudProvider;
-  /** Answers for kinds that loops do not read, such as the owners of pods. */
+  /** For reading kinds that loops do not watch, such as owners of pods. */
   readonly kube: Kube;
 }
 
-/** An offering that the cloud could not deliver lately. */
+/** An offering that recently failed in the cloud. */
 export interface UnavailableOffering {
   readonly instanceType: string;
   readonly zone: string;
@@ -34,16 +34,16 @@ export interface UnavailableOffering {
 }
 
 export interface DashboardSource {
-  /** Shown at the top: which cluster this is. */
+  /** Title of the page: which cluster it is. */
   readonly title: string;
   readonly version: string;
   readonly ledger: Ledger;
   state(): ControllerState;
-  /** Undefined while nothing is known. */
+  /** Undefined while the cluster is unknown. */
   picture(): Promise<Picture | undefined>;
-  /** Undefined while nothing is known. */
+  /** Undefined while the cluster is unknown. */
   rehearsal(): RehearsalSource | undefined;
-  /** Metrics in Prometheus's text format, in parts; none where there is no controller. */
+  /** Metrics in Prometheus's text format, in parts; empty without a controller. */
   metrics(): AsyncIterable<string>;
   unavailable(): readonly UnavailableOffering[];
 }

@@ -1,18 +1,18 @@
 /**
- * What the server tells the page, screen by screen, as JSON. Plain types without imports: the page is compiled for the
- * browser and shares nothing else with the server. Dollars are US dollars, moments are milliseconds since 1970.
+ * Data from the server to the page, per screen, as JSON. Plain types without imports: the page is compiled for the
+ * browser and shares no other code with the server. Dollars are US dollars, times are milliseconds since 1970.
  */
 
-/** What the controller is doing, as far as the page is concerned. */
+/** State of the controller. */
 export type ControllerState =
-  /** It leads and acts. */
+  /** This process is the leader and acts. */
   | 'leading'
-  /** Another process leads; this one only watches. */
+  /** Another process is the leader; this one only watches. */
   | 'standby'
   | 'starting'
-  /** It was stopped or died; what is shown grows old. */
+  /** Stopped or failed; the data shown is outdated. */
   | 'stopped'
-  /** There is no controller here: the cluster is read from outside. */
+  /** There is no controller here: the cluster is only read. */
   | 'outside';
 
 export interface NodeRow {
@@ -21,12 +21,12 @@ export interface NodeRow {
   readonly instanceType: string;
   readonly zone: string;
   readonly capacityType: string;
-  /** Per hour; 0 when it is not known. */
+  /** Per hour; 0 when unknown. */
   readonly price: number;
-  /** Parts of what pods can have, from 0. */
+  /** Requested share of the resources allocatable to pods. */
   readonly cpu: number;
   readonly memory: number;
-  /** What there is for pods: cores and GiB. */
+  /** Allocatable cores and GiB. */
   readonly cores: number;
   readonly gib: number;
   readonly pods: number;
@@ -42,7 +42,7 @@ export interface DecisionRow {
   readonly text: string;
 }
 
-/** One point of the curves on Now. */
+/** One point of the charts on Now. */
 export interface HistoryPoint {
   readonly time: number;
   readonly price: number;
@@ -58,12 +58,12 @@ export interface Totals {
   readonly pending: number;
   readonly pricePerHour: number;
   readonly pricePerMonth: number;
-  /** Of the bill, from 0 to 1. */
+  /** Share of the bill, from 0 to 1. */
   readonly spotShare: number;
-  /** Of all nodes together, from 0 to 1. */
+  /** Over all nodes, from 0 to 1. */
   readonly cpu: number;
   readonly memory: number;
-  /** Per hour: what could be saved but for what holds it, and what commands have saved so far. */
+  /** Per hour: blocked savings, and savings of commands so far. */
   readonly heldPerHour: number;
   readonly savedPerHour: number;
 }
@@ -81,7 +81,7 @@ export interface NowScreen {
   readonly time: number;
   readonly state: ControllerState;
   readonly title: string;
-  /** The health of the cluster in a sentence. */
+  /** The state of the cluster in a sentence. */
   readonly sentence: string;
   readonly mood: 'good' | 'busy' | 'bad';
   readonly totals: Totals;
@@ -91,11 +91,11 @@ export interface NowScreen {
   readonly decisions: readonly DecisionRow[];
 }
 
-/** The stream: what changed since the last message to the same client. */
+/** Message of the stream: changes since the last message to the same client. */
 export interface StreamMessage {
   readonly time: number;
   readonly state: ControllerState;
-  /** Grows whenever anything that a screen shows has changed. */
+  /** Increases whenever anything shown on a screen has changed. */
   readonly version: number;
   readonly totals: Totals;
   readonly nodes?: { readonly changed: readonly NodeRow[]; readonly gone: readonly string[] };
@@ -108,7 +108,7 @@ export interface NodesScreen {
 
 interface Fix {
   readonly sentence: string;
-  /** What to type to make it; empty where no patch can. */
+  /** Commands that apply the fix; empty where no patch can. */
   readonly commands: readonly string[];
 }
 
@@ -120,16 +120,16 @@ export interface Answer {
 }
 
 export interface PendingGroup {
-  /** `namespace/Kind/name` of what owns the pods. */
+  /** `namespace/Kind/name` of the pods' owner. */
   readonly workload: string;
   readonly count: number;
-  /** Since when the first of them waits. */
+  /** Since when the first of them has been waiting. */
   readonly since: number;
   /** `namespace/name` of one of them. */
   readonly example: string;
-  /** What the last plan said of it; empty before it was looked at. */
+  /** Result of the last plan; empty before the first one. */
   readonly reason: string;
-  /** The claim of the node that is on its way for it. */
+  /** The claim of the node being launched for it. */
   readonly promised?: string;
 }
 
@@ -146,11 +146,11 @@ export interface Offer {
 }
 
 export interface DecisionDetail extends DecisionRow {
-  /** Further facts in words. */
+  /** More facts as text. */
   readonly lines: readonly string[];
-  /** Offerings in the order in which they are tried. */
+  /** Offerings in the order of attempts. */
   readonly ladder: readonly Offer[];
-  /** Instance types that were not chosen, and why. */
+  /** Rejected instance types, and why. */
   readonly rejected: readonly { readonly instanceType: string; readonly price?: number; readonly why: string }[];
   readonly pods: readonly string[];
   readonly podCount: number;
@@ -177,7 +177,7 @@ export interface NodeScreen {
   readonly node: NodeRow;
   readonly nodeClaim: string;
   readonly explanation?: Answer;
-  /** Why there is none. */
+  /** Why there is no explanation. */
   readonly unexplained?: string;
   readonly boughtForPods: number;
   readonly replaces: readonly string[];
@@ -191,7 +191,7 @@ export interface NodeScreen {
 
 export interface SavingsScreen {
   readonly time: number;
-  /** When this was worked out; absent: not yet. */
+  /** Time of the computation; absent: not computed yet. */
   readonly asOf?: number;
   readonly pricePerHour: number;
   readonly leastPricePerHour: number;
@@ -216,24 +216,24 @@ export interface SavingsScreen {
 
 export interface ChurnScreen {
   readonly time: number;
-  /** Since when the ledger knows. */
+  /** Start of the ledger's data. */
   readonly since: number;
   readonly launches: number;
   readonly removals: number;
   readonly podsMoved: number;
   readonly takenBack: number;
-  /** By reason, most first. */
+  /** By reason, most frequent first. */
   readonly reasons: readonly {
     readonly reason: string;
     readonly commands: number;
     readonly nodes: number;
     readonly pods: number;
   }[];
-  /** Launches and removals in equal steps of time, oldest first. */
+  /** Launches and removals in equal time steps, oldest first. */
   readonly steps: readonly { readonly time: number; readonly launches: number; readonly removals: number }[];
-  /** Ages of the nodes that are here. */
+  /** Ages of the current nodes. */
   readonly lifetimes: readonly { readonly label: string; readonly nodes: number }[];
-  /** Nodes that were removed soon after they were bought. */
+  /** Nodes removed soon after they were bought. */
   readonly shortLives: readonly {
     readonly nodeClaim: string;
     readonly pool: string;
@@ -260,7 +260,7 @@ export interface CapacityScreen {
     readonly used: number;
     readonly limit: number;
   }[];
-  /** IPv4 addresses of the subnets that nodes join. */
+  /** IPv4 addresses of the nodes' subnets. */
   readonly subnets: readonly { readonly name: string; readonly used: number; readonly free: number }[];
   readonly failures: readonly DecisionRow[];
 }
@@ -269,7 +269,7 @@ export interface SpotScreen {
   readonly time: number;
   readonly spotNodes: number;
   readonly spotPerHour: number;
-  /** What the same instances cost on demand. */
+  /** Price of the same instances on demand. */
   readonly onDemandPerHour: number;
   readonly shareOfNodes: number;
   readonly shareOfBill: number;
@@ -288,7 +288,7 @@ export interface SpotScreen {
 export interface CalendarPeriod {
   readonly from: number;
   readonly until: number;
-  /** Nodes that may go at once; null: nothing limits them. */
+  /** Nodes that may be disrupted at once; null: unlimited. */
   readonly drifted: number | null;
   readonly underutilized: number | null;
 }
@@ -312,7 +312,7 @@ export interface RolloutScreen {
   readonly waves: readonly DecisionRow[];
 }
 
-/** Pods of the nodes that the treemap shows large enough. */
+/** Pods of the nodes that are large enough in the treemap. */
 export interface MapScreen {
   readonly time: number;
   readonly pods: readonly (NodePod & { readonly node: string })[];
@@ -322,13 +322,13 @@ export interface MapScreen {
 export interface WhatIfScreen {
   readonly time: number;
   readonly pools: readonly { readonly name: string; readonly manifest: string }[];
-  /** Whether the visitor's own rights allow to change NodePools. */
+  /** Whether the visitor may change NodePools. */
   readonly mayApply: boolean;
 }
 
 export interface ApplyAnswer {
   readonly problems: readonly string[];
-  /** What was done, in words. */
+  /** Actions taken, as text. */
   readonly applied: readonly string[];
 }
 
@@ -351,7 +351,7 @@ export interface WhatIfAnswer {
       readonly replacements: readonly (Offer & { readonly nodePool: string })[];
       readonly evictions: number;
     }[];
-    /** vCPUs that nodes take of quotas. */
+    /** vCPU quota use of the nodes. */
     readonly quotas: readonly {
       readonly quota: string;
       readonly before: number;

@@ -1,6 +1,6 @@
 /**
- * The dashboard over HTTP: the page, its data and the stream, on this host alone. It only reads, but for NodePools that a
- * visitor applies with rights of its own.
+ * The dashboard over HTTP: the page, its data and the stream, on this host only. Read-only, except for NodePools that a
+ * visitor applies with the visitor's own rights.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf } from '../errors/thrown.ts';
@@ -18,27 +18,27 @@ import type { DashboardSource } from './picture.ts';
 
 export interface DashboardOptions {
   readonly source: DashboardSource;
-  /** 0 takes any free one. */
+  /** 0: any free port. */
   readonly port: number;
   readonly setting: string;
   readonly page: PageFiles;
-  /** Told of the address with a token that opens it once; again when the token was used. */
+  /** Called with the address including a one-time token; again after the token was used. */
   readonly onAddress?: (address: string) => void;
-  /** Present in a cluster, where its own tokens open the dashboard. */
+  /** Set in a cluster, whose own tokens give access. */
   readonly reviewToken?: ReviewToken;
   /**
-   * The API server as a visitor may use it: with the token of the cluster that the visitor has shown, or without one for a
-   * visitor who came by a link. Undefined: this visitor may only look. Absent: no visitor may do more.
+   * The API server with a visitor's rights: by the visitor's cluster token, or without one for a visitor who came by a
+   * link. Returns undefined if this visitor may only look. Absent: no visitor may do more.
    */
   readonly visitorKube?: (token: string | undefined) => VisitorKube | undefined;
-  /** The thread that answers are worked out in. */
+  /** Starts the thread that computes answers. */
   readonly startThread: StartThread;
   readonly threadTimes?: Partial<ThreadTimes>;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
 const LOOPBACK = '127.0.0.1';
-/** Bytes of a NodePool that is asked about. */
+/** Maximum bytes of a NodePool in a what-if. */
 const MOST_BODY = 256 * 1024;
 
 const POLICY = [
@@ -145,7 +145,9 @@ class Handler {
     sendPage(response, 200, this.page.index);
   }
 
-  /** From a page of our own, so that the browser sends the cookie with the next request wherever the link stood. */
+  /**
+   * An intermediate page of our own, so that the browser sends the cookie with the next request, wherever the link was.
+   */
   private enter(response: ServerResponse, cookie: string | undefined): void {
     if (cookie === undefined) return sendPage(response, 401, signInPage('used'));
     response.setHeader('set-cookie', cookie);
@@ -198,7 +200,7 @@ class Handler {
 
 const isReading = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
 
-/** Undefined for what cannot be decoded or would leave the place that is served. */
+/** Undefined for paths that cannot be decoded or that would leave the served folder. */
 function partsOf(path: string): readonly string[] | undefined {
   try {
     const parts = path.split('/').slice(1).map(decodeURIComponent);

@@ -1,4 +1,4 @@
-/** The pages in front of the dashboard: how to get in, or that one is in. They need no script. */
+/** Pages in front of the dashboard: how to sign in, or that sign-in succeeded. They need no script. */
 type SignIn = 'link' | 'used' | 'cluster' | 'refused' | 'entered';
 
 const WORDS: Readonly<Record<SignIn, string>> = {

@@ -1,4 +1,4 @@
-/** The composition root of `nodewright aks` and `nodewright migrate`: Azure, the cluster's API server, the chart. */
+/** Composition root of `nodewright aks` and `nodewright migrate`: Azure, the cluster's API server, the chart. */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -39,18 +39,18 @@ export interface AksAddress {
   readonly resourceGroup: string;
   readonly name: string;
   readonly subscription?: string;
-  /** Of a local world. */
+  /** For a local world. */
   readonly stateDir?: string;
   readonly kubeconfig?: string;
 }
 
 export interface OpenedAks {
   readonly readCluster: () => Promise<ManagedCluster>;
-  /** Waits for operations under way, at most so many milliseconds. */
+  /** Waits for pending operations, at most this many milliseconds. */
   readonly settle: (timeout: number, onWait: (what: string, state: string) => void) => Promise<void>;
-  /** Looks whether the cluster is fit for it. */
+  /** Checks whether the cluster meets the requirements. */
   readonly check: (kind: 'self-hosted' | 'managed') => Promise<readonly CheckResult[]>;
-  /** Connects to the API server, too. */
+  /** Also connects to the API server. */
   readonly context: () => Promise<AksContext>;
 }
 
@@ -79,7 +79,7 @@ export async function openAks(address: AksAddress): Promise<OpenedAks> {
 
 type Cloud = Pick<AzureClientsOptions, 'environment' | 'credential' | 'subscriptionId' | 'caPem'>;
 
-/** The Azure of a local world, or the one that the environment names. */
+/** The Azure of a local world, or the one from the environment. */
 export async function azureOf({
   stateDir,
   subscription,
@@ -121,7 +121,7 @@ async function localCloud(stateDir: string, subscription: string | undefined): P
 
 const OWNER_ONLY = 0o600;
 
-/** Through a file, because credentials of users may be named relative to it. */
+/** Through a file, because a user's credentials may refer to other files relative to it. */
 async function configFrom(kubeconfig: string): ReturnType<typeof loadKubeconfig> {
   const folder = await mkdtemp(join(tmpdir(), 'nodewright-'));
   const path = join(folder, 'kubeconfig');
@@ -133,7 +133,7 @@ async function configFrom(kubeconfig: string): ReturnType<typeof loadKubeconfig>
   }
 }
 
-/** Of the sources, or of the bundle, whose parts are a folder deeper. */
+/** Location of the chart, from the sources or from the bundle, which is in a deeper folder. */
 function chartFolder(): string {
   const found = ['../../../charts/nodewright', '../../charts/nodewright', '../charts/nodewright']
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
@@ -159,7 +159,7 @@ export function enableOptions(options: {
   };
 }
 
-/** `registry.example.com:5000/nodewright:0.1.0`: a colon before the last slash is a port. */
+/** For example `registry.example.com:5000/nodewright:0.1.0`: a colon before the last slash is a port. */
 function imageOf(text: string): EnableOptions['image'] {
   const colon = text.lastIndexOf(':');
   return colon > text.lastIndexOf('/')
@@ -167,7 +167,7 @@ function imageOf(text: string): EnableOptions['image'] {
     : { repository: text };
 }
 
-/** Names of what the chart installs; its values do not matter. */
+/** Only the names of the chart's objects are used; values do not matter. */
 export function chartObjects(): readonly Manifest[] {
   return renderChart(chartFolder(), { image: { repository: 'none' } }, RELEASE);
 }

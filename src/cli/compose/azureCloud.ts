@@ -1,4 +1,4 @@
-/** Which Azure `nodewright run` talks to, and a credential for it: by name, or described by a file. */
+/** The Azure cloud for `nodewright run`, and a credential for it: by name, or described by a file. */
 import { readFile } from 'node:fs/promises';
 import { DefaultAzureCredential } from '@azure/identity';
 import type { TokenCredential } from '@azure/core-auth';
@@ -35,7 +35,7 @@ export async function azureCloud(settings: CloudSettings): Promise<AzureCloud> {
   const credential = new DefaultAzureCredential({
     authorityHost: environment.directory,
     ...(tenantId && { tenantId }),
-    // A directory that Microsoft does not know cannot be looked up there.
+    // Microsoft's instance discovery does not know the directory of a custom cloud.
     disableInstanceDiscovery: azureEnvironmentFilepath !== undefined,
   });
   return { environment, credential };

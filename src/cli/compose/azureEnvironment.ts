@@ -1,23 +1,23 @@
-/** Files with which clients of another process reach the local Azure: endpoint, certificate and client secret. */
+/** Files for clients of the local Azure in other processes: endpoint, certificate and client secret. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
 import type { LocalArm } from '../../local/arm/localArm.ts';
 import { isKilledWorld } from './stateDirectory.ts';
 
 const OWNER_ONLY = 0o600;
-/** The name under which `az` knows the local Azure. */
+/** The name of the local Azure in `az`. */
 const CLOUD = 'nodewright';
-/** Machines must have one; nothing signs in to those of the local Azure. */
+/** Machines require a key; nothing logs in to those of the local Azure. */
 const UNUSED_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA local';
 
 export interface AzureFiles {
   readonly environment: string;
   readonly certificate: string;
-  /** The endpoints, as nodewright reads them of a cloud that it does not know by name. */
+  /** The endpoints, in nodewright's format for a custom cloud. */
   readonly cloud: string;
 }
 
-/** Written anew at every start: the secret and the port last as long as the process. */
+/** Written at every start, because the secret and the port change with the process. */
 export async function writeAzureEnvironment(
   { environment, certificate, cloud }: AzureFiles,
   arm: LocalArm,
@@ -25,7 +25,7 @@ export async function writeAzureEnvironment(
 ): Promise<void> {
   const { tenantId, clientId, clientSecret } = arm.credentials;
   const variables: Readonly<Record<string, string>> = {
-    // The names that the Azure SDKs' EnvironmentCredential reads.
+    // Variables of the Azure SDKs' EnvironmentCredential.
     AZURE_TENANT_ID: tenantId,
     AZURE_CLIENT_ID: clientId,
     AZURE_CLIENT_SECRET: clientSecret,
@@ -33,17 +33,17 @@ export async function writeAzureEnvironment(
     AZURE_SUBSCRIPTION_ID: arm.subscriptionId,
     AZURE_RESOURCE_MANAGER_ENDPOINT: arm.endpoint,
     AZURE_NODE_RESOURCE_GROUP: arm.nodeResourceGroup,
-    // What `nodewright run`, `aks` and `migrate` need besides.
+    // Also needed by `nodewright run`, `aks` and `migrate`.
     AZURE_ENVIRONMENT_FILEPATH: cloud,
     LOCATION: arm.location,
     CLUSTER_NAME: arm.cluster.name,
     CLUSTER_ENDPOINT: clusterEndpoint,
     VNET_SUBNET_ID: arm.network.subnetId,
     SSH_PUBLIC_KEY: UNUSED_KEY,
-    // The one that the upkeep of the cluster makes and rotates.
+    // The token created and rotated by the cluster's upkeep.
     KUBELET_BOOTSTRAP_TOKEN: 'auto',
     LEADER_ELECTION_NAMESPACE: 'kube-system',
-    // The names that Terraform's azurerm provider reads.
+    // Variables of Terraform's azurerm provider.
     ARM_TENANT_ID: tenantId,
     ARM_CLIENT_ID: clientId,
     ARM_CLIENT_SECRET: clientSecret,
@@ -66,8 +66,8 @@ export async function writeAzureEnvironment(
 }
 
 /**
- * What tells `az` of this cloud and signs it in. The authority is that of AD FS, as on Azure Stack: `az` asks the public
- * directory about any other that it does not know.
+ * `az` commands that register this cloud and sign in. The authority is that of AD FS, as on Azure Stack, because for
+ * any other unknown authority `az` asks the public directory.
  */
 const SIGN_IN: readonly (readonly string[])[] = [
   [
@@ -98,7 +98,7 @@ function signInLines(): readonly string[] {
   ];
 }
 
-/** A cloud that `az` knows from an earlier start of the world has another address now. */
+/** Update the cloud if `az` knows it from an earlier start, because its address has changed. */
 function signInLine([command = '', ...options]: readonly string[]): string {
   const line = (verb: string): string => ['az', verb, ...options].join(' ');
   if (command !== 'cloud register') return line(command);
@@ -112,7 +112,7 @@ export function signInCommands(variables: Readonly<Record<string, string>>): rea
   return SIGN_IN.map((words) => words.flatMap((word) => word.split(' ')).map(filled));
 }
 
-/** The variables of such a file. */
+/** Reads the variables of such a file. */
 export async function readAzureEnvironment(path: string, stateDirectory: string): Promise<Record<string, string>> {
   if (await isKilledWorld(stateDirectory)) throw new NodewrightError('NoLocalWorld', { stateDirectory });
   let text: string;

@@ -7,14 +7,14 @@ import type { InstanceType } from '../../cloud/instanceType.ts';
 import { defaultCatalogue } from '../../kwok/defaultCatalogue.ts';
 
 export interface CatalogueCloudOptions {
-  /** Those that the cluster has. */
+  /** The node class kinds of the cluster. */
   readonly nodeClasses: CloudProvider['nodeClasses'];
   readonly region: string;
-  /** In place of those that come with the product. */
+  /** Used instead of the bundled ones. */
   readonly instanceTypes?: readonly InstanceType[];
 }
 
-/** A cloud that only knows what is sold, for looking at a cluster from outside: nothing can be launched or removed. */
+/** A cloud with only a catalogue, for reading a cluster from outside: it cannot launch or remove anything. */
 export function catalogueCloud({ nodeClasses, region, instanceTypes }: CatalogueCloudOptions): CloudProvider {
   const byClass = new Map<string, readonly InstanceType[]>();
   const refuse = async (): Promise<never> => {

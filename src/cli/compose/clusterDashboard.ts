@@ -1,6 +1,6 @@
 /**
- * The dashboard of `run`: tokens of the cluster open it, for those who may list what it shows. What a visitor applies goes to
- * the API server with the visitor's own token.
+ * The dashboard of `run`: tokens of the cluster give access to accounts that may list what it shows. Changes that a
+ * visitor applies are sent with the visitor's own token.
  */
 import type { Clock } from '../../clock/clock.ts';
 import { systemRandom } from '../../clock/systemRandom.ts';

@@ -1,6 +1,6 @@
 /**
- * Runs nodewright for a cluster of the local AKS while its node provisioning mode is Auto, as AKS does. It starts anew with
- * the control plane: AKS updates both together.
+ * Runs nodewright for a cluster of the local AKS while its node provisioning mode is Auto, as AKS does. Restarts it
+ * when the control plane is upgraded: AKS updates both together.
  */
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
@@ -20,12 +20,12 @@ export interface ClusterProvisioningOptions {
   readonly kube: Kube;
   readonly faults: Faults;
   readonly log: Log;
-  /** Real time: restarts wait on it. */
+  /** Real time, used for restarts. */
   readonly clock: Clock;
-  /** The time of the cluster. */
+  /** The cluster's time. */
   readonly worldClock: Clock;
   readonly random: Random;
-  /** Builds nodewright with empty caches. `isDead` is true once this incarnation was killed. */
+  /** Starts nodewright with empty caches. `isDead` is true once this run was killed. */
   readonly start: (cluster: ManagedCluster, isDead: () => boolean) => Promise<Pick<Manager, 'run'>>;
 }
 
@@ -56,7 +56,7 @@ export async function runClusterProvisioning(options: ClusterProvisioningOptions
   }
 }
 
-/** Installs what a later wish for default pools needs, until the mode is no longer Auto or Kubernetes is upgraded. */
+/** Creates default pools when they are requested later, until the mode is no longer Auto or Kubernetes is upgraded. */
 async function followPools(
   options: ClusterProvisioningOptions,
   first: ManagedCluster,
@@ -73,7 +73,7 @@ async function followPools(
   }
 }
 
-/** Begins to listen at once; `happened` resolves when the profile differs from what is known, or when all stops. */
+/** Starts listening at once; `happened` resolves when the profile differs from the known one, or on stop. */
 function nextChange(
   { arm, cluster }: ClusterProvisioningOptions,
   known: ManagedCluster,

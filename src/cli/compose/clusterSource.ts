@@ -1,4 +1,4 @@
-/** Where the commands that look at a cluster get it from: its API server, or a snapshot file. */
+/** Source of the cluster for commands that read one: its API server, or a snapshot file. */
 import { Kinds } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
@@ -30,18 +30,18 @@ export const NODE_CLASSES: readonly ResourceKind<KubeObject>[] = [Kinds.AKSNodeC
 
 export interface Connection {
   readonly kube: Kube;
-  /** Of the kubeconfig's context. */
+  /** Namespace of the kubeconfig's context. */
   readonly namespace: string;
 }
 
-/** A cluster that can be asked about. */
+/** A cluster for questions. */
 export interface ClusterSource {
   readonly objects: ClusterObjects;
-  /** What is sold, for the cluster's node classes and in its region. */
+  /** The catalogue for the cluster's node classes and region. */
   readonly cloud: CloudProvider;
-  /** Answers for kinds that loops do not read, such as the owners of pods. */
+  /** For reading kinds that loops do not watch, such as owners of pods. */
   readonly kube: Kube;
-  /** What the file holds; of a file only. */
+  /** The recording; only from a file. */
   readonly recording?: Recording;
 }
 
@@ -59,9 +59,9 @@ export async function connect(flags: { readonly kubeconfig?: string; readonly co
   return { kube, namespace: config.namespace ?? 'default' };
 }
 
-/** What is read, and what is kept of it. */
+/** Which kinds and fields to read. */
 export interface ReadingChoice extends Pick<ReadingOptions, 'keep'> {
-  /** Beside the node classes; what loops read when absent. */
+  /** In addition to the node classes; default: what loops read. */
   readonly kinds?: readonly ResourceKind<KubeObject>[];
 }
 
@@ -85,7 +85,7 @@ export function snapshotSource(file: string, text: string, catalogue: CatalogueC
   };
 }
 
-/** Reads the cluster once. Fails where a kind is missing or must not be read. */
+/** Reads the cluster once. Fails if a kind does not exist or may not be read. */
 export async function readCluster(
   kube: Kube,
   catalogue: CatalogueChoice,
@@ -108,13 +108,13 @@ export async function readCluster(
   }
 }
 
-/** When the newest object was made: the cluster's time may be ahead of ours, as that of `up --speed` is. */
+/** Creation time of the newest object: the cluster's time may be ahead of ours, as with `up --speed`. */
 function newestIn(objects: ClusterObjects): number {
   const made = [Kinds.Pod, Kinds.NodeClaim].flatMap((kind) => [...(objects.kinds.get(kindKey(kind)) ?? [])]);
   return made.reduce((newest, { metadata }) => Math.max(newest, Date.parse(metadata.creationTimestamp ?? '') || 0), 0);
 }
 
-/** What is sold to the cluster that these objects are of. */
+/** The catalogue for the cluster of these objects. */
 function cloudOf(
   objects: ClusterObjects,
   nodeClasses: CloudProvider['nodeClasses'],
@@ -125,10 +125,10 @@ function cloudOf(
   return catalogueCloud({ ...catalogue, nodeClasses, region });
 }
 
-/** Milliseconds of reading after which something is said, and between two lines. */
+/** Milliseconds before the first progress line, and between two lines. */
 const PATIENCE = 2_000;
 
-/** Says on standard error how far the reading of a large cluster has come. */
+/** Reports progress of reading a large cluster on standard error. */
 export function progressOnStderr(): NonNullable<ReadingOptions['onProgress']> {
   let next = performance.now() + PATIENCE;
   return ({ objects }) => {

@@ -1,4 +1,4 @@
-/** What AKS does from time to time to a cluster of the local AKS, from what its ARM resources say. */
+/** AKS's periodic work on a cluster of the local AKS, according to its ARM resources. */
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { Kube } from '../../kube/kube.ts';
@@ -33,7 +33,7 @@ export function runClusterUpkeep(options: ClusterUpkeepOptions, stop: AbortSigna
 
 function keptCluster(arm: LocalArm, name: ClusterUpkeepOptions['cluster']): KeptCluster | undefined {
   const managed = arm.managedCluster(name);
-  // The container service has checked its form.
+  // Already validated by the container service.
   const window = (configuration: string): MaintenanceWindow | undefined =>
     arm.maintenanceWindow(name, configuration) as MaintenanceWindow | undefined;
   return (

@@ -1,9 +1,9 @@
-/** Finds the page that the build has made: beside the bundle, or in the repository. */
+/** Finds the built page: next to the bundle, or in the repository. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPage, ROUTES, type PageFiles } from '../../dashboard/pageFiles.ts';
 
-/** From the bundle, from one of its chunks, and from the sources. */
+/** Possible paths relative to the bundle, to one of its chunks, and to the sources. */
 const PLACES = ['dashboard', '../dashboard', '../../../dist/dashboard'];
 const NOT_BUILT: PageFiles = {
   index:

@@ -1,4 +1,4 @@
-/** Every metric that the loops declare, without a cluster: from loops that are made and never run. */
+/** All metrics declared by the loops, without a cluster: creates the loops but never runs them. */
 import { Kinds } from '../../api/kinds.ts';
 import { SeededRandom } from '../../clock/seededRandom.ts';
 import { VirtualClock } from '../../clock/virtualClock.ts';

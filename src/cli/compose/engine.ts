@@ -1,4 +1,4 @@
-/** Builds a manager that runs all loops on the given ports: for `run` against a cluster and for `up` alike. */
+/** Creates a manager with all loops on the given ports, both for `run` and for `up`. */
 import { Kinds } from '../../api/kinds.ts';
 import { Labels, nodeClassLabelKey } from '../../api/labels.ts';
 import type { InPlaceUpdates } from '../../azure/inPlaceUpdates.ts';
@@ -71,15 +71,15 @@ import type { FeatureGates } from '../../options/featureGates.ts';
 export interface EngineOptions {
   readonly kube: Kube;
   readonly cloud: CloudProvider;
-  /** Resolves AKSNodeClasses; absent for clouds that have none. */
+  /** Updates the status of AKSNodeClasses; absent for other clouds. */
   readonly nodeClass?: AzureNodeClass;
-  /** Resources that failed launches leave behind; absent for clouds where none are left. */
+  /** Removes leftovers of failed launches; absent for clouds without any. */
   readonly leftovers?: Leftovers;
-  /** Keeps tags and identities of running instances up to date; absent for clouds that have none. */
+  /** Updates tags and identities of running instances; absent for clouds without them. */
   readonly inPlaceUpdates?: InPlaceUpdates;
-  /** Where the room of nodes that joined is learned; absent for clouds that know it. */
+  /** Learns the allocatable resources of joined nodes; absent for clouds that know them. */
   readonly learned?: LearnedAllocatable;
-  /** Keeps what is known of the cloud's offer up to date. */
+  /** Refreshes the data about the cloud's offer. */
   readonly refreshes?: Controller;
   readonly clock: Clock;
   readonly random: Random;
@@ -88,31 +88,31 @@ export interface EngineOptions {
   /** Milliseconds. */
   readonly batchIdle: number;
   readonly batchMax: number;
-  /** How long a claim may take to launch and to join; Karpenter's times when absent. */
+  /** Time for a claim to launch and to join; default: Karpenter's. */
   readonly timeouts?: LifecycleTimeouts;
   readonly leaderElection?: ManagerOptions['leaderElection'];
   readonly warmUp?: boolean;
-  /** Where decisions are recorded, for those that show them; an own one when absent. */
+  /** Where decisions are recorded; default: a new ledger. */
   readonly ledger?: Ledger;
-  /** Present when passes are traced. */
+  /** Set when passes are traced. */
   readonly tracer?: Tracer;
-  /** Spread of pods that bring none, as the cluster's scheduler is configured. */
+  /** Default spread constraints, as configured in the cluster's scheduler. */
   readonly defaultSpread?: readonly SpreadConstraint[];
-  /** How preferences and minValues are honoured. */
+  /** Policies for preferences and minValues. */
   readonly policies?: PlannerOptions['policies'];
-  /** Present when the scheduler is told where pods are planned; which schedulers heed that. */
+  /** Set when placement hints are on; names the schedulers that respect them. */
   readonly placementHints?: PlacementHintsOptions;
-  /** Buys spare nodes where a scheduler that is not told the plan would leave pods waiting. */
+  /** Buys spare nodes where a scheduler without hints would leave pods waiting. */
   readonly keepsSlack?: boolean;
-  /** Whether there are metrics and events of nodes, pools and conditions; true when absent. */
+  /** Whether to export metrics and events of nodes, pools and conditions; default true. */
   readonly observeState?: boolean;
-  /** Told of what the loops read, for those that show it. */
+  /** Called with the world of the loops, for displays. */
   readonly onWorld?: (world: World) => void;
-  /** Features that are off unless asked for; reserved capacity is on unless turned off. */
+  /** Features are off by default, except reserved capacity. */
   readonly gates?: Partial<FeatureGates>;
 }
 
-/** Milliseconds; a new node is kept for the pods it was bought for at least this long. */
+/** Milliseconds; the minimum time for which a new node is kept for the pods for which it was bought. */
 const MIN_NOMINATION = 10_000;
 
 export function createEngine(options: EngineOptions): Manager {
@@ -132,7 +132,7 @@ export function createEngine(options: EngineOptions): Manager {
     ...(options.tracer && { tracer: options.tracer }),
   });
   options.onWorld?.(world);
-  /** The world of a loop that calls the cloud: its calls are counted under its name. */
+  /** The world of a loop that calls the cloud: counts its calls under its name. */
   const as = (controller: string): World => ({ ...world, cloud: meteredCloud(cloud, { metrics, clock, controller }) });
   const manager = new Manager({
     kube,
@@ -221,7 +221,7 @@ export function createEngine(options: EngineOptions): Manager {
   return manager;
 }
 
-/** Metrics and events of the cluster's state, which very large clusters may do without. */
+/** Metrics and events of the cluster's state, which can be disabled in very large clusters. */
 function stateObservers(world: World, informers: Informers, withBuffers: boolean): readonly Controller[] {
   const { nodeClaims, nodePools, nodes, nodeClasses } = world.informers;
   const classes = world.cloud.nodeClasses.map(({ group, kind }) => nodeClassLabelKey(group, kind));

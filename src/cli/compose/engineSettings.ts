@@ -1,4 +1,4 @@
-/** From the options table to the engine and the Azure provider: the one translation that `run` and `up` share. */
+/** Converts options to settings of the engine and the Azure provider, for both `run` and `up`. */
 import type { AzureCloudProviderOptions } from '../../azure/createAzureCloudProvider.ts';
 import type { Options } from '../../options/optionTable.ts';
 import type { EngineOptions } from './engine.ts';
@@ -85,7 +85,7 @@ export function azureOptionsOf(options: Options): Omit<AzureCloudProviderOptions
   };
 }
 
-/** Which cloud, and how it is reached. */
+/** The cloud and its connection. */
 export type ProviderSettings = Pick<
   Options,
   | 'cloudProvider'
@@ -97,20 +97,20 @@ export type ProviderSettings = Pick<
   | 'enableAzureSdkLogging'
 >;
 
-/** What the process itself needs: its clients, servers, logs and lease. */
+/** Settings of the process itself: clients, servers, logs and lease. */
 export interface ProcessSettings {
   readonly kubeClient: { readonly qps: number; readonly burst: number };
   readonly log: Pick<Options, 'logLevel' | 'logOutputPaths' | 'logErrorOutputPaths'>;
   readonly metricsServer: { readonly port: number; readonly enableProfiling: boolean };
   readonly healthServer: { readonly port: number };
-  /** Absent: nothing is traced. */
+  /** Absent: no tracing. */
   readonly traces?: { readonly endpoint: string };
-  /** Absent: no dashboard is served. */
+  /** Absent: no dashboard. */
   readonly dashboard?: { readonly port: number };
-  /** Absent: this process acts without holding a lease. */
+  /** Absent: this process acts without a lease. */
   readonly lease?: { readonly name: string; readonly namespace: string | undefined };
   readonly provider: ProviderSettings;
-  /** Absent: decisions are kept in memory only. Bytes and milliseconds. */
+  /** Absent: decisions are kept only in memory. Bytes and milliseconds. */
   readonly ledger?: { readonly directory: string; readonly maxBytes: number; readonly maxAge: number };
   /** Bytes; undefined: unknown. */
   readonly memoryLimit: number | undefined;

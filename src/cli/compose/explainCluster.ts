@@ -1,4 +1,4 @@
-/** The composition root of `nodewright explain`. */
+/** Composition root of `nodewright explain`. */
 import type { KubeObject } from '../../api/object.ts';
 import { InvariantError } from '../../errors/invariantError.ts';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
@@ -13,7 +13,7 @@ import { explainPoolIn } from '../../rehearsal/explainPoolIn.ts';
 import { rehearse, type Rehearsal } from '../../rehearsal/rehearse.ts';
 import type { ClusterSource } from './clusterSource.ts';
 
-/** What is asked about. */
+/** The object of the question. */
 export type Subject =
   | { readonly kind: 'pod'; readonly name: string; readonly namespace: string }
   | { readonly kind: 'node' | 'nodeclaim' | 'nodepool'; readonly name: string };
@@ -61,7 +61,10 @@ function kindIn(target: ObjectName) {
 
 const DONE: Readonly<Record<Patch['type'], string>> = { merge: 'patched', delete: 'deleted', create: 'created' };
 
-/** Changes every object of the fix in turn, and says which. `pause` lets an owner notice one patch before the next. */
+/**
+ * Applies all patches of the fix in order, and reports each. `pause` gives an owner time to notice one patch before the
+ * next.
+ */
 export async function applyFix(
   kube: Kube,
   { patches }: ExplainedFix,
@@ -95,7 +98,7 @@ async function ignoringAbsence(act: () => Promise<unknown>): Promise<void> {
 /** Looks at an object that was deleted, while finalizers or the end of its containers hold it. */
 const MOST_LOOKS = 120;
 
-/** Its name is free. When it never is, the API server says why it does not take another of that name. */
+/** Waits until the name is free. If it stays taken, the API server's error on creation explains it. */
 async function gone(look: () => Promise<unknown>, pause: () => Promise<void>): Promise<void> {
   for (let looks = 0; looks < MOST_LOOKS; looks++) {
     try {

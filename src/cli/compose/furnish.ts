@@ -1,4 +1,4 @@
-/** What a new local cluster starts with: a system pool with its pods, and for the first one the scenario. */
+/** Initial content of a new local cluster: a system pool with its pods and, in the first cluster, the scenario. */
 import { Kinds, type Node } from '../../api/kinds.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Kube } from '../../kube/kube.ts';
@@ -10,10 +10,10 @@ import { scenarios, type ScenarioName } from '../../local/scenarios/scenarios.ts
 const SYSTEM_POOL = 'nodepool1';
 /** The first cluster's. */
 const DATAPLANE: ClusterDataplane = { networkDataplane: 'cilium' };
-/** Milliseconds of the world between two looks at the system pool. */
+/** Simulated milliseconds between checks of the system pool. */
 const LOOK_AGAIN = 1_000;
 
-/** Before the world runs. Repeatable: the process may have died half-way. */
+/** Before the world runs. Repeatable: the process may have died in between. */
 export async function furnish({ kube, arm }: LocalWorld, scenario: ScenarioName): Promise<void> {
   arm.addAgentPool(SYSTEM_POOL, {
     mode: 'System',
@@ -29,22 +29,25 @@ interface FurnishedCluster {
   readonly kube: Kube;
   readonly clock: Clock;
   readonly dataplane: ClusterDataplane;
-  /** Whether an agent pool has nodes for the pods of kube-system, or will have. */
+  /** Whether an agent pool has, or will have, nodes for the pods of kube-system. */
   readonly hasSystemPool: () => boolean;
 }
 
-/** A cluster that a client made: its pools are in the client's request. */
+/** For a cluster created by a client: its pools are in the client's request. */
 export async function furnishCluster(cluster: FurnishedCluster, signal: AbortSignal): Promise<void> {
   await installManifests(cluster.kube, kubeSystemBase(cluster.dataplane));
   await furnishSystemPods(cluster, signal);
 }
 
-/** While the world runs: the Deployments of kube-system of the first cluster. */
+/** While the world runs: the Deployments in kube-system of the first cluster. */
 export function furnishFirstCluster(kube: Kube, clock: Clock, signal: AbortSignal): Promise<void> {
   return furnishSystemPods({ kube, clock, dataplane: DATAPLANE, hasSystemPool: () => true }, signal);
 }
 
-/** Once there is a node for them; without a system pool at once, and the NodePool `system-surge` gets nodes for them. */
+/**
+ * When there is a node for them; without a system pool at once, because the NodePool `system-surge` gets nodes for
+ * them.
+ */
 async function furnishSystemPods(
   { kube, clock, dataplane, hasSystemPool }: FurnishedCluster,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** What `up` tells a user first: where the cluster is, and what to try. */
+/** The first output of `up`: where the cluster is, and what to try. */
 import { buildInfo } from '../buildInfo.ts';
 import type { UpOptions } from './contract.ts';
 
@@ -10,11 +10,11 @@ export interface Addresses {
   readonly kubernetes: string;
   readonly azure: string;
   readonly metrics: string;
-  /** With a token that works once. */
+  /** With a one-time token. */
   readonly dashboard: string;
 }
 
-/** Twelve pods that need several nodes: the README shows the same lines. */
+/** Twelve pods that need several nodes; the same lines as in the README. */
 const TRY = [
   'kubectl create deployment hello --image=nginx --replicas=12',
   'kubectl set resources deployment hello --requests=cpu=900m,memory=1Gi',
@@ -26,7 +26,7 @@ export function titleOf({ scenario, profile, speed }: UpOptions, { kubernetes }:
   return [...words, kubernetes].join(' · ');
 }
 
-/** The lines below the picture. */
+/** The lines below the live view. */
 export function hintsOf({ kubeconfig, metrics, dashboard }: Addresses): readonly string[] {
   return [
     `export KUBECONFIG=${kubeconfig}`,
@@ -37,7 +37,7 @@ export function hintsOf({ kubeconfig, metrics, dashboard }: Addresses): readonly
   ];
 }
 
-/** `since`: when a world that goes on had begun. */
+/** `since`: start of a resumed world. */
 export function greetingOf(options: UpOptions, addresses: Addresses, since: string | undefined): string {
   const { scenario, profile } = options;
   const { kubeconfig, azureEnvironment, log, kubernetes, azure, metrics, dashboard } = addresses;

@@ -1,12 +1,13 @@
 /**
- * Fits the heap of Node.js to the memory limit of the container, as Karpenter fits Go's: above it the container is killed
- * before memory is collected, far below it memory that was paid for is never used. Node.js fixes its heap when it starts,
- * so the process replaces itself once by one with the right flag; where it cannot, the log says what to set.
+ * Sets the heap limit of Node.js from the container's memory limit, as Karpenter does for Go: if it is higher, the
+ * container is killed before garbage is collected; if it is far lower, memory is wasted. Node.js reads its heap limit
+ * only at start, so the process replaces itself once with the right flag; where that is impossible, the log says what
+ * to set.
  */
 const MIB = 2 ** 20;
-/** Karpenter gives Go nine tenths of the container's memory. */
+/** As in Karpenter: nine tenths of the container's memory. */
 const HEAP_SHARE = 0.9;
-/** Buffers, code and threads lie outside of the heap. */
+/** For buffers, code and threads, which are not in the heap. */
 const OUTSIDE_HEAP = 128 * MIB;
 const TOLERANCE = 0.15;
 const FLAG = '--max-old-space-size';
@@ -17,7 +18,7 @@ interface HeapAdvice {
   readonly remedy: string;
 }
 
-/** The process as far as its heap is concerned. */
+/** The process's properties that affect its heap. */
 export interface HeapProcess {
   /** Bytes. */
   readonly heapLimit: number;
@@ -26,11 +27,11 @@ export interface HeapProcess {
   readonly execArgv: readonly string[];
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Replaces the process, from Node.js 22.15 on; it does not return. */
+  /** Replaces the process, available from Node.js 22.15 on; does not return. */
   readonly execve: ((file: string, args: readonly string[]) => void) | undefined;
 }
 
-/** Undefined when the heap suits the limit or no limit is known. */
+/** Undefined when the heap fits the limit or the limit is unknown. */
 export function heapAdvice(memoryLimit: number | undefined, heapLimit: number): HeapAdvice | undefined {
   if (memoryLimit === undefined) return undefined;
   const wanted = wantedHeap(memoryLimit);
@@ -42,7 +43,7 @@ export function heapAdvice(memoryLimit: number | undefined, heapLimit: number): 
   };
 }
 
-/** Starts the process anew when that helps; a heap that the user has set, or that was set by this, stays. */
+/** Restarts the process if that helps; a heap limit set by the user or by an earlier call is kept. */
 export function fitHeap(memoryLimit: number | undefined, host: HeapProcess): void {
   if (memoryLimit === undefined || heapAdvice(memoryLimit, host.heapLimit) === undefined) return;
   const isSet = [...host.execArgv, host.environment['NODE_OPTIONS'] ?? ''].some((text) => FLAG_GIVEN.test(text));

@@ -1,4 +1,4 @@
-/** Runs nodewright in the local world as a Deployment would: when it ends by a fault or by a failure, it starts again. */
+/** Runs nodewright in the local world like a Deployment: restarts it when it ends by a fault or a failure. */
 import type { Clock } from '../../clock/clock.ts';
 import type { Log } from '../../kube/log.ts';
 import type { Manager } from '../../kube/runtime/manager.ts';
@@ -7,16 +7,16 @@ import type { Faults } from '../../local/faults/faults.ts';
 export interface KeepAliveOptions {
   readonly faults: Faults;
   readonly log: Log;
-  /** Real time: restarts wait on it. */
+  /** Real time, used for restarts. */
   readonly clock: Clock;
-  /** Builds nodewright with empty caches. `isDead` is true once this incarnation was killed. */
+  /** Starts nodewright with empty caches. `isDead` is true once this run was killed. */
   readonly start: (isDead: () => boolean) => Promise<Pick<Manager, 'run'>>;
 }
 
-/** Milliseconds before a restart after a failure; doubled each time, as the kubelet does. */
+/** Milliseconds before a restart after a failure; doubled each time, as in the kubelet. */
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 30_000;
-/** After running this long, a failure is not a repetition of the last one. */
+/** After running this long, a failure resets the wait. */
 const LONG_RUN = 60_000;
 
 export async function keepAlive({ faults, log, clock, start }: KeepAliveOptions, stop: AbortSignal): Promise<void> {
@@ -35,7 +35,7 @@ export async function keepAlive({ faults, log, clock, start }: KeepAliveOptions,
       const engine = await start(() => death.signal.aborted);
       await engine.run(AbortSignal.any([stop, death.signal]));
     } catch (error) {
-      // Errors of a killed incarnation say nothing: its calls were cut off.
+      // Ignore errors of a killed run: its calls were cut off.
       if (death.signal.aborted) continue;
       if (stop.aborted) throw error;
       if (clock.now() - startedAt > LONG_RUN) wait = FIRST_WAIT;

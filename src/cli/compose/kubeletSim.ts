@@ -1,4 +1,4 @@
-/** The composition root of `nodewright kubelet-sim`: kubelets of the local world for the Nodes of a real cluster. */
+/** Composition root of `nodewright kubelet-sim`: the local world's kubelets for the Nodes of a real cluster. */
 import { Kinds } from '../../api/kinds.ts';
 import { SystemClock } from '../../clock/systemClock.ts';
 import { systemRandom } from '../../clock/systemRandom.ts';

@@ -1,4 +1,4 @@
-/** The dashboard of `up`: its address with a token that opens it once is in a file of the owner's. */
+/** The dashboard of `up`: its address with a one-time token is in a file readable only by its owner. */
 import { rmSync, writeFileSync } from 'node:fs';
 import type { Clock } from '../../clock/clock.ts';
 import type { LiveSource } from '../../dashboard/liveSource.ts';
@@ -10,12 +10,12 @@ import { dashboardPage } from './dashboardPage.ts';
 const OWNER_ONLY = 0o600;
 
 export interface LocalDashboard {
-  /** With a token that works once. */
+  /** With a one-time token. */
   readonly address: string;
   stop(): Promise<void>;
 }
 
-/** A user that can read the file can read the kubeconfig beside it: the link gives the same rights. */
+/** A user who can read this file can also read the kubeconfig beside it, so the link gives no additional rights. */
 export async function startLocalDashboard(
   source: LiveSource,
   file: string,
@@ -35,7 +35,7 @@ export async function startLocalDashboard(
     }),
     onAddress: (address) => {
       first ||= address;
-      // A file that is there keeps its mode when it is written again.
+      // Delete it first: an existing file would keep its mode.
       rmSync(file, { force: true });
       writeFileSync(file, `${address}\n`, { mode: OWNER_ONLY });
     },

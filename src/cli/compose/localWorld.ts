@@ -1,4 +1,4 @@
-/** The composition root of `nodewright up`: the local world, and nodewright in it as it would run on AKS. */
+/** Composition root of `nodewright up`: the local world, with nodewright in it as it would run on AKS. */
 import { setMaxListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -106,7 +106,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
   const { faults, arm } = world;
   const control = new ControlServer(faults, systemRandom.uuid());
   const { metricsPort, enableProfiling } = options.controller;
-  /** Of clusters that clients make, by resource group and name in lower case. */
+  /** Metrics of clusters created by clients, by resource group and name in lower case. */
   const clusterMetrics = new Map<string, PrometheusMetrics>();
   const others = (path: string): PrometheusMetrics | undefined => clusterMetrics.get(path);
   let profiledKube: HttpKube | undefined;
@@ -143,7 +143,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       metrics,
     });
     dashboard = await startLocalDashboard(looked, state.dashboard, { clock: systemClock, kube: mainKube });
-    /** nodewright as it would run on AKS, with nothing kept from an earlier incarnation. */
+    /** nodewright as on AKS, without state from an earlier run. */
     const start = async (
       cluster: ManagedCluster,
       { httpKube, endpoint: api, ...observed }: EngineSite,
@@ -165,7 +165,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         clusterName: cluster.name,
         clusterResourceGroup: cluster.resourceGroup,
         clusterEndpoint: cluster.apiServerName === '' ? api.url : `https://${cluster.apiServerName}:443`,
-        // Network and identity of the first cluster are what the options of this program say.
+        // The options of this program determine network and identity of the first cluster.
         ...(cluster.name === arm.cluster.name ? {} : { ...networkOf(cluster), ...identityOf(cluster) }),
         clusterCaPem: api.caPem,
         vnetSubnetId: arm.networkOf(cluster).subnetId,
@@ -195,7 +195,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
     };
     const provisioning = { arm, faults, log, clock: systemClock, worldClock: clock, random: systemRandom };
     const upkeep = { arm, clock, random: systemRandom, log };
-    /** A cluster that a client made has pods of AKS, and nodewright while its mode is Auto. */
+    /** A cluster created by a client gets AKS's pods, and nodewright while its mode is Auto. */
     const attend: Attend = async ({ managed, cluster, endpoint: api }, stop) => {
       const httpKube = new HttpKube({ config: configOf(api), clock: systemClock, random: systemRandom });
       const site = { httpKube, endpoint: api, metrics: new PrometheusMetrics({ build: buildInfo() }) };
@@ -277,7 +277,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
   }
 };
 
-/** Where one nodewright runs, and where it says what it does. */
+/** Where one nodewright runs, and where it reports. */
 type EngineSite = Pick<EngineOptions, 'metrics' | 'ledger'> & {
   readonly httpKube: HttpKube;
   readonly endpoint: Endpoint;
@@ -302,7 +302,7 @@ async function finishFurnishing(
     await furnishFirstCluster(kube, clock, stop);
     memory.furnished();
   } catch (error) {
-    // Stopped before the system pool was ready: the next start does it.
+    // Stopped before the system pool was ready: the next start continues.
     if (!stop.aborted) throw error;
   }
 }
@@ -319,13 +319,13 @@ async function listen(world: LocalWorld, { port }: UpOptions): ReturnType<LocalW
   }
 }
 
-/** Time never goes back in a world: one whose clock ran fast stays ahead. */
+/** Time never goes back in a world: if its clock ran fast, it stays ahead. */
 function worldClock(clock: Clock, speed: number, earliest: number): Clock {
   const now = clock.now();
   return speed === 1 && earliest <= now ? clock : new ScaledClock(clock, speed, Math.max(now, earliest));
 }
 
-/** Notes from time to time how far a fast clock has come. */
+/** Saves the time of a fast clock periodically. */
 async function noteTime(stop: AbortSignal, memory: WorldMemory, clock: Clock, speed: number): Promise<void> {
   const interval = NOTE_EVERY * speed;
   while (!stop.aborted) {
@@ -344,12 +344,12 @@ function networkOf({ networkPlugin, networkPluginMode, networkDataplane, network
   } as const;
 }
 
-/** As self-hosted controllers are told by `aks enable`: nodes that change hands must not drift for it. */
+/** The same identity as with `aks enable`, so that nodes do not drift when the controller changes. */
 function identityOf({ kubeletIdentity: { clientId, resourceId } }: ManagedCluster) {
   return { kubeletIdentityClientId: clientId, nodeIdentities: resourceId === '' ? [] : [resourceId] };
 }
 
-/** Runs all until `signal` aborts or one of them fails; then stops the others and waits for them. */
+/** Runs all until `signal` aborts or one fails; then stops the others and waits for them. */
 async function runTogether(
   signal: AbortSignal,
   log: Log,

@@ -2,7 +2,7 @@ import { apiVersionOf, type KubeObject, type ResourceKind } from '../../api/obje
 import { isNotFound } from '../../kube/errors.ts';
 import type { Kube } from '../../kube/kube.ts';
 
-/** The kinds that the server does not know: their CRDs are not installed. */
+/** Kinds unknown to the server: their CRDs are not installed. */
 export async function missingKinds(
   kube: Kube,
   needed: readonly ResourceKind<KubeObject>[],

@@ -1,6 +1,6 @@
 /**
- * Shows the local world: a picture that is redrawn every second on a terminal; elsewhere a line for each decision and
- * whenever the numbers change.
+ * Displays the local world: on a terminal a live view redrawn every second; otherwise a line per decision and per
+ * change of the numbers.
  */
 import type { Log } from '../../kube/log.ts';
 import type { WorldObserver } from './worldObserver.ts';
@@ -17,7 +17,7 @@ const SHOW_CURSOR = '\u001b[?25h';
 
 interface Terminal {
   write(text: string): void;
-  /** Absent for an output that is no terminal. */
+  /** Absent when the output is not a terminal. */
   readonly size: (() => { readonly columns: number; readonly rows: number }) | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface NarratorOptions {
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Resolves when the signal aborts, and never rejects: a picture that fails is logged and tried again. */
+/** Resolves when the signal aborts; never rejects: a failed view is logged and tried again. */
 export async function narrate({ observer, terminal, log, sleep }: NarratorOptions, signal: AbortSignal): Promise<void> {
   const failed = (error: unknown): void => {
     if (!signal.aborted) log.error('cannot draw the picture', { error });

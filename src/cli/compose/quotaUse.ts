@@ -1,4 +1,4 @@
-/** What is used of the quota of compute, in the subscription and region of a cluster's nodes. */
+/** Usage of the compute quota in the subscription and region of a cluster's nodes. */
 import { Kinds } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
 import { createAzureClients } from '../../azure/clients.ts';
@@ -12,7 +12,7 @@ import { azureOf } from './aks.ts';
 
 const SUBSCRIPTION = /^azure:\/\/\/subscriptions\/([^/]+)\//;
 
-/** Undefined where no node tells its region. That Azure does not answer keeps nothing else from being looked at. */
+/** Undefined when no node tells its region. A failure of Azure does not prevent the other checks. */
 export async function quotaUse(objects: ClusterObjects, stateDir: string | undefined): Promise<Surroundings['quota']> {
   const nodes = objectsOf(objects, Kinds.Node);
   const region = nodes.map(({ metadata }) => metadata.labels?.[Labels.region]).find((each) => each !== undefined);

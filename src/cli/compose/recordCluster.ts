@@ -1,4 +1,4 @@
-/** A cluster over time, line by line: a snapshot, then every change until it is stopped. */
+/** Records a cluster line by line: a snapshot, then every change until stopped. */
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { Kube } from '../../kube/kube.ts';
@@ -13,14 +13,14 @@ export interface RecordOptions {
   readonly kube: Kube;
   readonly clock: Clock;
   readonly random: Random;
-  /** As it was read with what a snapshot keeps. */
+  /** Read with the fields that a snapshot keeps. */
   readonly source: ClusterSource;
   readonly hashNames: boolean;
   readonly write: (line: string) => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** Until the signal aborts; without one only the snapshot. */
+/** Until the signal aborts; without a signal only the snapshot. */
 export async function recordCluster(recorded: RecordOptions, signal?: AbortSignal): Promise<void> {
   const { kube, clock, random, source, hashNames, write, onError } = recorded;
   const names = hashNames ? new HashedNames() : undefined;

@@ -1,4 +1,4 @@
-/** The composition root of `nodewright run`: the loops against a cluster and an Azure that are there. */
+/** Composition root of `nodewright run`: the loops with a real cluster and Azure. */
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
@@ -94,7 +94,7 @@ export const runController: RunController = async (options, signal) => {
   const endLedger = settings.ledger && keepLedgerInFiles(ledger, { ...settings.ledger, now: () => clock.now(), log });
   const { lease } = settings;
   const leaderElection = lease && {
-    // A client of its own: when the loops use up their allowance, the lease is still renewed.
+    // Its own client: when the loops use up their rate limit, the lease is still renewed.
     kube: new HttpKube({ config, clock, random, userAgent }),
     name: lease.name,
     namespace: lease.namespace ?? config.namespace ?? 'default',
@@ -161,7 +161,7 @@ interface Provider extends Pick<
   EngineOptions,
   'cloud' | 'nodeClass' | 'leftovers' | 'refreshes' | 'inPlaceUpdates' | 'learned'
 > {
-  /** What the cloud could not deliver lately. */
+  /** Offerings that recently failed. */
   readonly unavailable?: () => readonly UnavailableOffering[];
 }
 type Ports = Pick<EngineOptions, 'kube' | 'clock' | 'random' | 'log' | 'metrics'>;
@@ -195,7 +195,7 @@ async function azureProvider(
 
 const TRUSTED_CAS = 'certificates for NODE_TRUSTED_CA_FILE';
 
-/** The certificates of a PEM file, each by itself. */
+/** Splits a PEM file into its certificates. */
 async function readCertificates(file: string): Promise<readonly string[]> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new NodewrightError(

@@ -2,7 +2,7 @@ import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { toError } from '../../errors/thrown.ts';
 import { KubeError } from '../../kube/errors.ts';
 
-/** How @azure/identity names a credential that is missing or refused. */
+/** @azure/identity's error names for a missing or rejected credential. */
 const CREDENTIAL_ERRORS: ReadonlySet<string> = new Set([
   'AggregateAuthenticationError',
   'AuthenticationError',
@@ -11,8 +11,8 @@ const CREDENTIAL_ERRORS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What a failure of the first calls to the cluster and to Azure means to the person who starts the controller. Failures
- * that are none of these stay as they are.
+ * Converts a failure of the first calls to the cluster and Azure to an error for the user. Other failures are
+ * unchanged.
  */
 export function startError(thrown: unknown, server: string): Error {
   const cause = toError(thrown);
@@ -21,7 +21,7 @@ export function startError(thrown: unknown, server: string): Error {
     return new NodewrightError('ClusterRefusesCredentials', { server, problem: cause.message }, { cause });
   }
   if (cause instanceof KubeError && cause.code === 0) {
-    // The message of a failed connection begins with the server, which the error names by itself.
+    // The message of a failed connection begins with the server, which the error already names.
     const problem = cause.message.replace(`${server}: `, '');
     return new NodewrightError('ClusterUnreachable', { server, problem }, { cause });
   }
@@ -31,7 +31,7 @@ export function startError(thrown: unknown, server: string): Error {
   }
   const isRefused = 'statusCode' in cause && cause.statusCode === 401;
   if (!isRefused && !CREDENTIAL_ERRORS.has(cause.name)) return cause;
-  // The chain of credentials lists every attempt over many lines; the log has them all under `cause`.
+  // The chain of credentials lists every attempt over many lines; the log has all under `cause`.
   const [problem = ''] = cause.message.split('\n', 1);
   return new NodewrightError('AzureRefusesCredentials', { problem }, { cause });
 }

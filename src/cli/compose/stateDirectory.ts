@@ -1,4 +1,4 @@
-/** The directory where a local world keeps its files; one running process at a time has it. */
+/** The directory with the files of a local world; only one process at a time can use it. */
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
@@ -16,13 +16,13 @@ export interface StateDirectory {
   readonly log: string;
   /** Resource logs of managed clusters, as JSON lines. */
   readonly resourceLog: string;
-  /** Where `nodewright fault` finds the running world. */
+  /** Address of the running world, for `nodewright fault`. */
   readonly control: string;
-  /** Where `nodewright dashboard` finds the address of the page. */
+  /** Address of the page, for `nodewright dashboard`. */
   readonly dashboard: string;
-  /** A folder for each scenario's world. */
+  /** One folder per scenario. */
   readonly worlds: string;
-  /** Removes what is true only while the process runs: addresses, secrets and the lock. */
+  /** Removes files that are valid only while the process runs: addresses, secrets and the lock. */
   release(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export async function claimStateDirectory(path: string): Promise<StateDirectory>
     }
   };
   await writeLock(lock, path);
-  // A process that was killed leaves addresses at which nothing answers.
+  // A killed process leaves addresses of a stopped server.
   await removeAddresses();
   return {
     kubeconfig,
@@ -62,13 +62,13 @@ export async function claimStateDirectory(path: string): Promise<StateDirectory>
   };
 }
 
-/** Whether the world of the directory was killed: it left its lock, and addresses at which nothing answers. */
+/** Whether the world of the directory was killed: its lock and addresses still exist. */
 export async function isKilledWorld(path: string): Promise<boolean> {
   const owner = await lockOwner(join(path, 'pid'));
   return owner > 0 && !isAlive(owner);
 }
 
-/** 0 where there is none. */
+/** 0 if there is none. */
 const lockOwner = async (lock: string): Promise<number> => Number(await readFile(lock, 'utf8').catch(() => '0'));
 
 function unusable(path: string, problem: string, cause: unknown): NodewrightError {

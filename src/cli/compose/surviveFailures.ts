@@ -1,22 +1,22 @@
-/** Keeps the process of `up` alive when a promise or a timer in it fails with no handler: logged, counted, survived. */
+/** Keeps the process of `up` alive after an unhandled rejection or exception: logs and counts it. */
 import type { Log } from '../../kube/log.ts';
 import type { Counter } from '../../kube/metrics.ts';
 
 export interface SurvivalOptions {
   readonly log: Log;
   readonly failures: Counter;
-  /** Called when there are too many of them to be accidents. */
+  /** Called when there are too many to be accidental. */
   readonly giveUp: (error: unknown) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** More within a minute is a loop that will not cure itself. */
+/** More per minute indicate a permanent failure. */
 const MOST_PER_MINUTE = 100;
 const MINUTE = 60_000;
 const EVENTS = ['unhandledRejection', 'uncaughtException'] as const;
 
-/** Returns how to end it. */
+/** Returns a function to unregister. */
 export function surviveFailures({ log, failures, giveUp, now }: SurvivalOptions): () => void {
   let since = now();
   let count = 0;

@@ -1,4 +1,4 @@
-/** What `up` remembers of a world to go on with it: its state files, when it began, and how far its clock had come. */
+/** State of `up` needed to resume a world: its state files, when it began, and its clock. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
@@ -15,15 +15,15 @@ interface Memory {
   readonly subscriptionId: string;
   /** Milliseconds since the epoch, on the world's clock. */
   readonly begunAt: number;
-  /** A moment that the world's clock has not passed. */
+  /** A time that the world's clock has not passed yet. */
   readonly time: number;
-  /** Whether everything that a new world starts with was created. */
+  /** Whether all initial content of a new world was created. */
   readonly isFurnished: boolean;
 }
 
 export interface WorldMemoryOptions {
   readonly directory: string;
-  /** Deletes what is there. */
+  /** Deletes an existing world. */
   readonly fresh: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -60,7 +60,7 @@ export class WorldMemory {
     return this.memory.begunAt;
   }
 
-  /** Where the world's clock goes on at the earliest. */
+  /** Minimum time at which the world's clock resumes. */
   get time(): number {
     return this.memory.time;
   }
@@ -74,14 +74,14 @@ export class WorldMemory {
     this.write();
   }
 
-  /** Notes a moment that the world's clock has not passed. */
+  /** Records a time that the world's clock has not passed yet. */
   reach(time: number): void {
     if (time <= this.memory.time) return;
     this.memory = { ...this.memory, time };
     this.write();
   }
 
-  /** Written beside the file and renamed: a process that dies in between leaves the old one. */
+  /** Written to a temporary file and renamed: a process that dies in between leaves the old one. */
   private write(): void {
     writeFileSync(`${this.path}.new`, `${JSON.stringify(this.memory)}\n`, { mode: OWNER_ONLY });
     renameSync(`${this.path}.new`, this.path);

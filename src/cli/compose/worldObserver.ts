@@ -1,4 +1,4 @@
-/** Follows the local world and describes it as plain facts for the picture, with nodewright's decisions in words. */
+/** Follows the local world and describes it as plain facts for the live view, with nodewright's decisions as text. */
 import type { Ledger } from '../../ledger/ledger.ts';
 import { objectionText } from '../../ledger/objectionText.ts';
 import { reasonText } from '../../ledger/reasonText.ts';
@@ -22,7 +22,7 @@ import type { NodeRow, WaitingRow, WorldFacts } from './worldPicture.ts';
 
 const BY_NODE = 'observer.nodeName';
 const REMEMBERED = 200;
-/** Claims whose purchase was reported; beyond that many, old ones are forgotten. */
+/** Limit on claims whose purchase was reported; beyond it, old ones are dropped. */
 const MOST_CLAIMS = 20_000;
 
 export interface WorldObserverOptions {
@@ -32,11 +32,11 @@ export interface WorldObserverOptions {
   readonly faults: Faults;
   /** Where nodewright records its decisions. */
   readonly ledger: Ledger;
-  /** US dollars per hour of an instance type; undefined for one that is not sold here. */
+  /** US dollars per hour of an instance type; undefined if not offered here. */
   readonly price: (instanceType: string, capacityType: string) => number | undefined;
   readonly title: string;
   readonly hints: readonly string[];
-  /** The first line among the decisions. */
+  /** The first line of the decisions. */
   readonly opening?: string;
   /** Called with every decision as it is made. */
   readonly onDecision?: (line: string) => void;
@@ -48,10 +48,10 @@ export class WorldObserver {
   private readonly nodes: Informer<Node>;
   private readonly pods: Informer<Pod>;
   private readonly decisions: string[] = [];
-  /** Claims that have an instance, and those of them that are being deleted. */
+  /** Claims with an instance, and those of them that are being deleted. */
   private readonly bought = new Set<string>();
   private readonly leaving = new Set<string>();
-  /** Claims of the first list are not news. */
+  /** Claims of the first list are not reported. */
   private isSynced = false;
 
   constructor(options: WorldObserverOptions) {
@@ -79,7 +79,7 @@ export class WorldObserver {
     });
   }
 
-  /** Follows the world until the signal aborts; the first picture is there when `synced` resolves. */
+  /** Follows the world until the signal aborts; the first view is available when `synced` resolves. */
   run(signal: AbortSignal): Promise<void> {
     return this.informers.run(signal);
   }
@@ -184,7 +184,7 @@ export class WorldObserver {
   }
 }
 
-/** The name that a user knows: the Deployment rather than its ReplicaSet. */
+/** The name known to the user: the Deployment rather than its ReplicaSet. */
 function ownerOf({ metadata }: Pod): string {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller);
   return owner?.kind === 'ReplicaSet' ? owner.name.replace(/-[a-z0-9]+$/, '') : (owner?.name ?? metadata.name);
@@ -202,7 +202,7 @@ function groupWaiting(pods: readonly Pod[], reasonOf: (pod: Pod) => string): Wai
   return [...groups].map(([owner, group]) => ({ owner, ...group })).sort((left, right) => right.count - left.count);
 }
 
-/** What commands of consolidation that were carried out have saved, and what the last whole pass left. */
+/** Savings of executed consolidation commands, and the result of the last complete pass. */
 function savingsIn(ledger: Ledger): Pick<WorldFacts, 'saved' | 'held'> {
   const begun = new Map<string, number>();
   let [saved, held] = [0, 0];
@@ -214,7 +214,7 @@ function savingsIn(ledger: Ledger): Pick<WorldFacts, 'saved' | 'held'> {
   return { saved, held };
 }
 
-/** nodewright's own reasons, which say what would help, by `podKey`; later ones replace earlier ones. */
+/** nodewright's own reasons, which include remedies, by `podKey`; later ones replace earlier ones. */
 function reasonsByPod(ledger: Ledger): ReadonlyMap<string, string> {
   const reasons = new Map<string, string>();
   for (const entry of ledger.entries()) {
@@ -225,7 +225,7 @@ function reasonsByPod(ledger: Ledger): ReadonlyMap<string, string> {
   return reasons;
 }
 
-/** What the scheduler says while nodewright has not looked at the pod yet. */
+/** The scheduler's message until nodewright has tried the pod. */
 function schedulerReason({ status }: Pod): string {
   return status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? '';
 }

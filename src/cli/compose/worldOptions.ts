@@ -1,13 +1,13 @@
-/** Controller options for the local world: what a user writes after `--`, and what the world itself decides. */
+/** Controller options for the local world: those given after `--`, and those set by the world itself. */
 import { Command, CommanderError, Option } from 'commander';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { optionHelpRows } from '../../options/optionText.ts';
 import type { Options } from '../../options/optionTable.ts';
 import { parseOptions } from '../../options/parseOptions.ts';
 
-/** A spot notice is acted upon only with node repair, so it is on here. */
+/** Spot notices are only handled with node repair, so it is on here. */
 const GATES = 'NodeRepair=true';
-/** `up` sets these itself, has its own flag for them, or runs without what they configure. */
+/** Options that `up` sets itself, has its own flag for, or does not use. */
 const DECIDED: ReadonlySet<string> = new Set(
   `cluster-name cluster-endpoint kubelet-bootstrap-token node-resource-group vnet-subnet-id
    cloud-provider instance-types-file-path ssh-public-key log-output-paths log-error-output-paths
@@ -17,7 +17,7 @@ const DECIDED: ReadonlySet<string> = new Set(
 const BEFORE_THE_WORLD = {
   CLUSTER_NAME: 'local',
   CLUSTER_ENDPOINT: 'https://127.0.0.1',
-  // The one that the upkeep of the cluster makes and rotates.
+  // The token created and rotated by the cluster's upkeep.
   KUBELET_BOOTSTRAP_TOKEN: 'auto',
   AZURE_SUBSCRIPTION_ID: '00000000-0000-0000-0000-000000000000',
   LOCATION: 'eastus',
@@ -28,7 +28,7 @@ const BEFORE_THE_WORLD = {
   METRICS_PORT: '0',
 };
 
-/** Reads options as `nodewright run` would. Where the world is, is filled in by the caller once it listens. */
+/** Parses options like `nodewright run`. The caller adds the world's addresses once it listens. */
 export function worldOptions(args: readonly string[]): Options {
   const flags = readFlags(args);
   const problems = Object.keys(flags)

@@ -1,4 +1,4 @@
-/** Draws the local world as lines of text that fit a window of any size. Pure: plain facts in, text out. */
+/** Renders the local world as lines of text for a window of any size. Pure: plain facts in, text out. */
 import { countText } from '../../ledger/countText.ts';
 
 export interface NodeRow {
@@ -6,10 +6,10 @@ export interface NodeRow {
   readonly instanceType: string;
   readonly zone: string;
   readonly capacityType: string;
-  /** US dollars per hour; undefined when it is not known. */
+  /** US dollars per hour; undefined when unknown. */
   readonly price: number | undefined;
   readonly state: 'ready' | 'joining' | 'leaving' | 'lost';
-  /** Requests of the pods as shares of what is allocatable. */
+  /** Requests of the pods as shares of the allocatable resources. */
   readonly cpu: number;
   readonly memory: number;
   readonly pods: number;
@@ -28,7 +28,7 @@ export interface WorldFacts {
   readonly running: number;
   readonly waiting: readonly WaitingRow[];
   readonly faults: readonly string[];
-  /** US dollars per hour that commands have saved so far, and that could be saved but for what holds it. */
+  /** US dollars per hour: saved by commands so far, and possible but blocked. */
   readonly saved?: number;
   readonly held?: number;
   /** Newest last. */
@@ -38,7 +38,7 @@ export interface WorldFacts {
 
 const SHOWN_WAITING = 4;
 const SHOWN_FAULTS = 3;
-/** Lines that the reason of one group of pods may take. */
+/** Maximum lines for the reason of one group of pods. */
 const REASON_LINES = 2;
 
 const dollars = (price: number | undefined): string => (price === undefined ? '?' : price.toFixed(3));
@@ -51,7 +51,7 @@ export function summaryOf({ nodes, running, waiting, saved = 0, held = 0 }: Worl
   return `${countText(nodes.length, 'node')}, ${countText(running, 'pod')} running, ${waits} waiting, $${total.toFixed(3)}/h${savedText(saved, held)}`;
 }
 
-/** Tenths of a cent or less are not worth a word. */
+/** Amounts of up to a tenth of a cent are omitted. */
 function savedText(saved: number, held: number): string {
   const parts = [
     ...(saved >= 0.001 ? [`$${saved.toFixed(3)}/h saved`] : []),
@@ -86,7 +86,7 @@ export function drawWorld(facts: WorldFacts, width: number, height: number): str
 const section = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : [title, ...lines, ''];
 
-/** Breaks between words; what does not fit into `most` lines is cut. */
+/** Breaks between words; cut after `most` lines. */
 function wrap(text: string, width: number, most: number): string[] {
   const lines: string[] = [];
   let rest = text;
@@ -99,9 +99,9 @@ function wrap(text: string, width: number, most: number): string[] {
   return [...lines, cut(rest, width)];
 }
 
-/** How much room a table takes; tried in order until the window is wide enough. */
+/** Layout of a table; tried from widest to narrowest until it fits the window. */
 interface Density {
-  /** Characters of a bar; 0 leaves the percentage alone. */
+  /** Characters of a bar; 0: only the percentage. */
   readonly bar: number;
   /** `1` instead of `eastus-1`. */
   readonly shortZone?: true;

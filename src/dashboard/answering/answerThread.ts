@@ -1,7 +1,7 @@
 /**
- * Rehearsals take seconds in a large cluster, so they run in a thread of their own: the controller's loops go on meanwhile.
- * The thread starts with the first question and ends when none came for a while, which gives its memory back. When it
- * fails, its question fails, and the next one starts another thread after a rest.
+ * Runs rehearsals, which take seconds in a large cluster, in a thread of their own, so that the controller's loops
+ * continue. The thread starts with the first question and ends after a time without questions, which frees its memory.
+ * When it fails, its question fails, and the next question starts a new thread after a pause.
  */
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import type { RehearsalSource } from '../picture.ts';
@@ -12,16 +12,16 @@ import type { AnswerTo, FromThread, Question, QuotaLine, ToThread } from './prot
 /** Starts `answerWorker.ts` with these data. */
 export type StartThread = (data: QuotaLine, transfer: readonly MessagePort[]) => Worker;
 
-/** The question could not be answered; the message says why, and what can be asked instead. */
+/** The question could not be answered; the message says why, and what to ask instead. */
 export class Unanswered extends Error {}
 
 /** Real milliseconds. */
 export interface ThreadTimes {
-  /** For one answer. */
+  /** Timeout of one answer. */
   readonly patience: number;
-  /** Without a question, after which the thread ends. */
+  /** Time without a question after which the thread ends. */
   readonly idle: number;
-  /** After a thread that failed. */
+  /** Pause after a failed thread. */
   readonly rest: number;
 }
 
@@ -57,19 +57,19 @@ export class AnswerThread {
     this.times = { ...TIMES, ...times };
   }
 
-  /** Whether there is a thread, with a copy of the cluster. */
+  /** Whether a thread with a copy of the cluster is running. */
   get isRunning(): boolean {
     return this.life !== undefined;
   }
 
-  /** Gives the thread this cluster. Milliseconds that it took of the caller's thread. */
+  /** Sends this cluster to the thread. Returns the milliseconds that it took of the caller's thread. */
   async show(source: RehearsalSource): Promise<number> {
     const life = this.alive();
     life.source = source;
     return life.sender.send(source, life.asks.stillUsed());
   }
 
-  /** Asked about the cluster that was shown last. */
+  /** Asks about the cluster that was sent last. */
   async ask<Kind extends Question['kind']>(question: Extract<Question, { kind: Kind }>): Promise<AnswerTo[Kind]> {
     const { life } = this;
     if (life === undefined) throw new Unanswered(this.problem);
@@ -117,7 +117,7 @@ export class AnswerThread {
       this.fail(life, isMemory ? `it takes more memory than there is here; ${ELSEWHERE}` : error.message);
     });
     worker.on('exit', () => this.fail(life, 'the thread that works it out has ended'));
-    // The process may end without asking for it.
+    // Do not let the thread keep the process alive.
     worker.unref();
     this.life = life;
     return life;

@@ -1,4 +1,6 @@
-/** The thread that works out the dashboard's answers. It has a copy of the cluster and asks for what it cannot know. */
+/**
+ * The thread that computes the dashboard's answers. It has a copy of the cluster and asks the controller for the rest.
+ */
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { InvariantError } from '../../errors/invariantError.ts';
@@ -7,12 +9,12 @@ import { ControllerLine } from './controllerLine.ts';
 import type { FromThread, QuotaLine, ToThread } from './protocol.ts';
 import { ThreadAnswers } from './threadAnswers.ts';
 
-/** Of 19: the controller's loops come first where processors are few. */
+/** Of 19: the controller's loops take precedence where processors are few. */
 const NICE = 5;
 
 if (parentPort === null) throw new InvariantError('this file is the entry of a thread');
 const controller = parentPort;
-// On Linux this is the priority of the calling thread; elsewhere it would be that of the controller too.
+// On Linux this sets the priority of the calling thread; elsewhere it would affect the whole controller.
 if (process.platform === 'linux') setPriority(0, NICE);
 
 const post = (message: FromThread): void => controller.postMessage(message);

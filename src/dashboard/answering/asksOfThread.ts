@@ -1,4 +1,4 @@
-/** What the thread cannot know by itself, answered by the controller's own cloud and API server. It can only read. */
+/** Answers the thread's requests from the controller's own cloud and API server. Read-only. */
 import type { InstanceType } from '../../cloud/instanceType.ts';
 import { instanceTypeData } from '../../cloud/instanceTypeData.ts';
 import { messageOf } from '../../errors/thrown.ts';
@@ -7,7 +7,7 @@ import type { RehearsalSource } from '../picture.ts';
 import type { Ask, Failure, QuotaAnswer, QuotaAsk, QuotaLine, ToThread } from './protocol.ts';
 import { Slices } from './slices.ts';
 
-/** Instance types that are copied at once: about a millisecond. */
+/** Instance types copied per slice: about a millisecond. */
 const AT_ONCE = 32;
 
 interface SentList {
@@ -17,7 +17,7 @@ interface SentList {
 
 export class AsksOfThread {
   private readonly post: (message: ToThread) => void;
-  /** What the thread has got since `lists` was read last, and what it still used then. */
+  /** Lists sent to the thread, with those still in use since `lists` was last read. */
   private lists = new Map<readonly InstanceType[], SentList>();
   private used = new Map<readonly InstanceType[], SentList>();
   private nextList = 0;
@@ -26,7 +26,7 @@ export class AsksOfThread {
     this.post = post;
   }
 
-  /** Those that were asked for since this was read last; the others are forgotten here and there. */
+  /** Lists requested since this was last read; the others are dropped on both sides. */
   stillUsed(): readonly number[] {
     this.lists = this.used;
     this.used = new Map();
@@ -56,7 +56,7 @@ export class AsksOfThread {
   }
 }
 
-/** Answers at once: the thread stands still meanwhile. */
+/** Answers synchronously, because the thread is blocked meanwhile. */
 export function answerQuotas({ port, told }: QuotaLine, source: () => RehearsalSource | undefined): void {
   port.on('message', (unlaunched: QuotaAsk) => {
     const figures: QuotaAnswer = source()?.cloud.quotas?.(unlaunched) ?? new Map();

@@ -1,17 +1,17 @@
-/** Keeps the thread's copy of the cluster up to date: only objects that it has not got are sent. */
+/** Keeps the thread's copy of the cluster up to date by sending only new objects. */
 import type { KubeObject } from '../../api/object.ts';
 import type { RehearsalSource } from '../picture.ts';
 import type { SentCluster, ToThread } from './protocol.ts';
 import { Slices } from './slices.ts';
 
-/** Objects that are copied at once: about a millisecond. */
+/** Objects copied per slice: about a millisecond. */
 const AT_ONCE = 128;
 
 type Post = (message: ToThread) => void;
 
 export class ClusterSender {
   private readonly post: Post;
-  /** Objects are never changed in place, so the same object needs no second copy. */
+  /** Objects are never modified, so the same object need not be sent again. */
   private numbers: ReadonlyMap<KubeObject, number> = new Map();
   private next = 0;
 
@@ -19,7 +19,7 @@ export class ClusterSender {
     this.post = post;
   }
 
-  /** Milliseconds that this took of the thread it runs in. */
+  /** Returns the milliseconds that this took of the current thread. */
   async send({ objects, cloud }: RehearsalSource, lists: SentCluster['lists']): Promise<number> {
     const slices = new Slices();
     const numbers = new Map<KubeObject, number>();

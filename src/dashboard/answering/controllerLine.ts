@@ -1,4 +1,4 @@
-/** Asks the controller, from the thread: its cloud, as far as a rehearsal needs one, and its API server. */
+/** The thread's access to the controller: its cloud, as far as a rehearsal needs it, and its API server. */
 import { receiveMessageOnPort } from 'node:worker_threads';
 import type { KubeObject } from '../../api/object.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
@@ -10,7 +10,7 @@ import type { Kube } from '../../kube/kube.ts';
 import { objectsKube } from '../../rehearsal/objectsKube.ts';
 import type { Ask, FromThread, QuotaAnswer, QuotaAsk, QuotaLine, SentCluster, ToThread } from './protocol.ts';
 
-/** Milliseconds for which the thread stands still for quotas; without an answer none is known. */
+/** Milliseconds for which the thread blocks to get quotas; without an answer they are unknown. */
 const QUOTA_PATIENCE = 5_000;
 
 export class ControllerLine {
@@ -41,7 +41,7 @@ export class ControllerLine {
     for (const list of this.lists.keys()) if (!lists.includes(list)) this.lists.delete(list);
   }
 
-  /** The API server behind the controller, for reading objects that loops do not watch. */
+  /** The controller's API server, for reading objects that loops do not watch. */
   kube(time: number): Kube {
     const get = <T extends KubeObject>(...[resource, ref]: Parameters<Kube['get']>): Promise<T> => {
       const { group, version, kind, plural, singular, namespaced } = resource;
@@ -55,7 +55,7 @@ export class ControllerLine {
     return objectsKube({ time, kinds: new Map() }, { get, list });
   }
 
-  /** The controller's cloud at one moment. What it found drifted is in the claims already, as for `nodewright plan`. */
+  /** The controller's cloud at one moment. Drift that it found is already on the claims, as for `nodewright plan`. */
   cloud({ name, nodeClasses, hasQuotas }: SentCluster['cloud']): CloudProvider {
     const known = new Map<string, Promise<readonly InstanceType[]>>();
     const refuse = async (): Promise<never> => {
@@ -97,7 +97,7 @@ export class ControllerLine {
 
   private askQuotas(unlaunched: QuotaAsk): QuotaAnswer {
     const { port, told } = this.quotas;
-    // An answer that came too late is not that to this question.
+    // Discard late answers to earlier questions.
     while (receiveMessageOnPort(port) !== undefined);
     Atomics.store(told, 0, 0);
     port.postMessage(unlaunched);

@@ -1,4 +1,4 @@
-/** What is said between the dashboard and the thread that works out its answers: plain data only. */
+/** Messages between the dashboard and the thread that computes its answers: plain data only. */
 import type { MessagePort } from 'node:worker_threads';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
@@ -10,7 +10,7 @@ import type { KubeStatus } from '../../kube/errors.ts';
 import type { ObjectRef } from '../../kube/kube.ts';
 import type { Answer, NodeScreen, WhatIfAnswer } from '../screens.ts';
 
-/** Why a node is here, with what was planned and what would be bought today. */
+/** Why a node exists, with its plan and what would be bought today. */
 export type NodeAnswer = Required<
   Pick<NodeScreen, 'explanation' | 'boughtForPods' | 'replaces' | 'offerings' | 'today'>
 >;
@@ -20,20 +20,20 @@ export type Question =
   | { readonly kind: 'node'; readonly claim: string }
   | { readonly kind: 'what-if'; readonly manifest: string };
 
-/** Undefined: there is no such thing. */
+/** Undefined: the object does not exist. */
 export interface AnswerTo {
   readonly pod: Answer | undefined;
   readonly node: NodeAnswer | undefined;
   readonly 'what-if': WhatIfAnswer;
 }
 
-/** What the thread cannot know by itself. */
+/** Requests of the thread to the controller. */
 export type Ask =
   | { readonly kind: 'get'; readonly resource: ResourceKind<KubeObject>; readonly ref: ObjectRef }
   /** Answered with the number of a list that was sent. */
   | { readonly kind: 'types'; readonly pool: NodePool; readonly nodeClass: KubeObject };
 
-/** A failure keeps what the API server said, since callers tell its kinds apart. */
+/** A failure includes the API server's status, because callers handle its kinds differently. */
 export interface Failure {
   readonly message: string;
   readonly status?: KubeStatus;
@@ -42,7 +42,7 @@ export interface Failure {
 /** A cluster whose objects were sent before: their numbers by kind, in order. */
 export interface SentCluster {
   readonly time: number;
-  /** Lists of instance types that are still asked for; others are forgotten. */
+  /** Lists of instance types still in use; the others are dropped. */
   readonly lists: readonly number[];
   readonly kinds: readonly (readonly [string, Uint32Array])[];
   readonly cloud: Pick<CloudProvider, 'name' | 'nodeClasses'> & { readonly hasQuotas: boolean };
@@ -62,8 +62,8 @@ export type FromThread =
   | { readonly type: 'ask'; readonly number: number; readonly ask: Ask };
 
 /**
- * Quotas are asked for in the middle of a computation, so the thread stands still until they are told: it waits for `told`
- * to become 1, and then reads the port.
+ * Quotas are requested in the middle of a computation, so the thread blocks: it waits for `told` to become 1, and then
+ * reads the port.
  */
 export interface QuotaLine {
   readonly port: MessagePort;

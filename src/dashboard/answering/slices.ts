@@ -1,12 +1,12 @@
-/** Work on the controller's thread in short slices, with a turn of its loops in between. */
+/** Runs work on the controller's thread in short slices, with a turn of its event loop in between. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Milliseconds of one slice. */
 const SLICE = 5;
 
-/** Resolves at once while the slice lasts, and in another turn after it. */
+/** Resolves at once during a slice, otherwise in the next turn of the event loop. */
 export class Slices {
-  /** Milliseconds of all slices together. */
+  /** Total milliseconds of all slices. */
   worked = 0;
   private began = performance.now();
 

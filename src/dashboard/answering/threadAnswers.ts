@@ -1,4 +1,4 @@
-/** Answers that take a rehearsal: why a pod waits, why a node stays, what a change would do. */
+/** Answers that need a rehearsal: why a pod waits, why a node stays, what a change would do. */
 import type { KubeObject } from '../../api/object.ts';
 import { InvariantError } from '../../errors/invariantError.ts';
 import type { Explanation } from '../../ledger/explanation.ts';
@@ -22,7 +22,7 @@ export class ThreadAnswers {
   /** By number. */
   private objects = new Map<number, KubeObject>();
   private source: RehearsalSource | undefined;
-  /** Of the source; made when the first question needs it. */
+  /** Made when the first question needs it. */
   private rehearsed: Promise<Rehearsal> | undefined;
 
   constructor(line: ControllerLine) {
@@ -50,7 +50,7 @@ export class ThreadAnswers {
     this.line.forgetTypesBut(lists);
     const objects = new Map<number, KubeObject>();
     const listed = kinds.map(([kind, numbers]) => [kind, Array.from(numbers, (number) => this.keep(number, objects))]);
-    // What is in no list any more is forgotten.
+    // Objects in no list are dropped.
     this.objects = objects;
     const sent: ClusterObjects = { time, kinds: new Map(listed as [string, KubeObject[]][]) };
     this.source = { objects: sent, cloud: this.line.cloud(cloud), kube: this.line.kube(time) };

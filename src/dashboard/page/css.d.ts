@@ -1,2 +1,2 @@
-/** The bundler collects them into page.css. */
+/** The bundler combines these files into page.css. */
 declare module '*.css';

@@ -1,4 +1,4 @@
-/** Numbers and moments as the page writes them. */
+/** Formats of numbers and times on the page. */
 
 export const dollars = (amount: number, digits = 2): string =>
   `$${amount.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
@@ -22,7 +22,7 @@ export function ageOf(milliseconds: number): string {
   return hours < 48 ? `${hours}h ${minutes % 60}m` : `${Math.floor(hours / 24)}d`;
 }
 
-/** How long something took. */
+/** A duration. */
 export function tookOf(milliseconds: number): string {
   if (milliseconds < 10) return `${milliseconds.toFixed(1)} ms`;
   if (milliseconds < 1000) return `${milliseconds.toFixed(0)} ms`;

@@ -1,4 +1,4 @@
-/** The page: navigation, the state of the connection, and the screen that the address names. */
+/** The page: navigation, the connection state, and the screen for the current address. */
 import { render, type ComponentChild } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { clockOf } from './format.ts';
@@ -23,7 +23,7 @@ import './page.css';
 interface Route {
   readonly path: string;
   readonly title: string;
-  /** After g, goes there. */
+  /** The key after g that opens it. */
   readonly key: string;
   readonly show: (rest: string) => ComponentChild;
 }
@@ -83,7 +83,7 @@ function Navigation({ current }: { readonly current: string }) {
   const { totals } = useLive();
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
-    // On a narrow screen the names stand in one line that scrolls.
+    // On a narrow screen the names are in one scrolling line.
     const link = list.current?.querySelector<HTMLElement>('[aria-current]');
     if (link) list.current?.scrollTo({ left: link.offsetLeft - list.current.offsetLeft - 40 });
   }, [current]);
@@ -121,7 +121,7 @@ function Head({ title }: { readonly title: string }) {
   );
 }
 
-/** Says when what is shown may be old. */
+/** Warns when the data may be outdated. */
 function Notice() {
   const { connection, state, time } = useLive();
   const at = time === 0 ? '' : ` What is shown is of ${clockOf(time)} UTC.`;

@@ -1,4 +1,4 @@
-/** Addresses of screens, by the browser's history. */
+/** Paths of screens, using the browser's history. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 

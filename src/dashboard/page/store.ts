@@ -1,4 +1,4 @@
-/** The live data that all screens share: one stream from the server, applied to one map of nodes. */
+/** Live data shared by all screens: one stream from the server, applied to one map of nodes. */
 import { useEffect, useState } from 'preact/hooks';
 import type { ControllerState, NodeRow, StreamMessage, Totals } from '../screens.ts';
 
@@ -10,7 +10,7 @@ interface Live {
   readonly time: number;
   readonly version: number;
   readonly totals: Totals | undefined;
-  /** In order of name. */
+  /** Sorted by name. */
   readonly nodes: readonly NodeRow[];
 }
 
@@ -23,7 +23,10 @@ function set(change: Partial<Live>): void {
   for (const listener of listeners) listener();
 }
 
-/** Milliseconds without a word after which the stream counts as lost; the server speaks at least every ten seconds. */
+/**
+ * Milliseconds without a message after which the stream counts as lost; the server sends one at least every ten
+ * seconds.
+ */
 const SILENCE = 15_000;
 
 export function openStream(): void {
@@ -34,7 +37,7 @@ export function openStream(): void {
     timer = setTimeout(() => set({ connection: 'lost' }), SILENCE);
   };
   stream.addEventListener('open', () => {
-    // The server begins anew with all nodes.
+    // The server restarts with all nodes.
     rows.clear();
     expectMore();
   });
@@ -71,16 +74,16 @@ export function useLive(): Live {
 export interface Loaded<T> {
   readonly data: T | undefined;
   readonly problem: string | undefined;
-  /** There is no such thing, which is no problem of the server. */
+  /** The object does not exist, which is not a server problem. */
   readonly isMissing?: boolean;
 }
 
-/** Real milliseconds between an answer and the next question for the same screen. */
+/** Real milliseconds between an answer and the next request of the same screen. */
 const PAUSE = 2_000;
 
 class Missing extends Error {}
 
-/** The data of a screen, asked for again and again while it is shown. `path` undefined: nothing is asked. */
+/** The data of a screen, requested periodically while it is shown. `path` undefined: no request. */
 export function useScreen<T extends object>(path: string | undefined, isLive = true): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T> & { readonly path?: string }>({ data: undefined, problem: undefined });
   const [asked, setAsked] = useState(0);
@@ -102,7 +105,7 @@ export function useScreen<T extends object>(path: string | undefined, isLive = t
         }));
       })
       .finally(() => {
-        // Not before the answer: one that takes long would never be heard.
+        // Only after the answer: otherwise a slow answer would never be received.
         if (isLive && !end.signal.aborted) timer = setTimeout(() => setAsked((count) => count + 1), PAUSE);
       });
     return () => {

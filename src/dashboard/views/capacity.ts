@@ -1,4 +1,4 @@
-/** What may run out: quota, rate limits, reservations, limits of pools, and offerings that could not be had. */
+/** Scarce capacity: quota, rate limits, reservations, limits of pools, and offerings that failed. */
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Frame } from '../feed.ts';
 import type { UnavailableOffering } from '../picture.ts';

@@ -1,4 +1,4 @@
-/** How much comes and goes: launches, removals, pods that had to move, nodes that lived for minutes. */
+/** Churn: launches, removals, moved pods, short-lived nodes. */
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Frame } from '../feed.ts';
 import type { ChurnScreen } from '../screens.ts';
@@ -6,7 +6,7 @@ import type { ChurnScreen } from '../screens.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Removed sooner than this after it was bought, a node was a loop rather than a need. */
+/** A node removed sooner than this after its purchase was probably unnecessary. */
 const SHORT_LIFE = 30 * MINUTE;
 const STEPS = 60;
 const MOST_SHORT_LIVES = 100;

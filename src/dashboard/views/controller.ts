@@ -1,4 +1,4 @@
-/** How the controller itself is: passes, loops, lag, memory and what it asks of others. */
+/** State of the controller itself: passes, loops, lag, memory and its requests to others. */
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Frame } from '../feed.ts';
 import type { ControllerScreen } from '../screens.ts';

@@ -1,4 +1,4 @@
-/** The ledger as rows, and one entry with all that it knows. */
+/** The ledger as rows, and one entry with all details. */
 import { candidatesText, choiceText, rejectedTypeText } from '../../ledger/choiceText.ts';
 import type { Ledger, LedgerEntry } from '../../ledger/ledger.ts';
 import { instanceTypesText, recordText } from '../../ledger/recordText.ts';
@@ -6,7 +6,7 @@ import { reasonLines } from '../../ledger/reasonText.ts';
 import type { DecisionDetail, DecisionRow, DecisionsScreen } from '../screens.ts';
 
 const PAGE = 200;
-/** Written often, and shown only when asked for. */
+/** Frequent kinds, shown only on request. */
 const QUIET: ReadonlySet<LedgerEntry['kind']> = new Set(['nomination', 'hint', 'kept', 'savings', 'instance']);
 
 export const rowOf = (entry: LedgerEntry): DecisionRow => ({
@@ -30,9 +30,9 @@ export function latestDecisions(ledger: Ledger, most: number): readonly Decision
 export interface DecisionQuery {
   /** Only entries before this one. */
   readonly before?: number;
-  /** Only of these kinds; without any, all but the quiet ones. */
+  /** Only of these kinds; empty: all except the quiet ones. */
   readonly kinds: readonly string[];
-  /** Only entries whose text has this in it. */
+  /** Only entries whose text contains this. */
   readonly text: string;
 }
 

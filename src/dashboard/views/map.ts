@@ -2,10 +2,10 @@ import type { Frame } from '../feed.ts';
 import type { MapScreen } from '../screens.ts';
 import { nodePod } from './node.ts';
 
-/** More rectangles than that cannot be told apart. */
+/** More rectangles could not be distinguished. */
 const MOST_PODS = 3_000;
 
-/** Pods of a pool, or of all nodes; those of the first nodes where there are too many. */
+/** Pods of a pool, or of all nodes; only those of the first nodes if there are too many. */
 export function mapScreen({ time, picture }: Frame, pool: string): MapScreen {
   const views = picture.views.filter(({ nodePool = '' }) => pool === '' || nodePool === pool);
   const all = views.reduce((sum, { pods }) => sum + pods.length, 0);

@@ -1,4 +1,4 @@
-/** One node: what it is, why it was bought, why it is still here, and what runs on it. */
+/** One node: facts, why it was bought, why it is kept, and its pods. */
 import { messageOf } from '../../errors/thrown.ts';
 import { unexplainedText } from '../../ledger/explanationText.ts';
 import type { Ledger } from '../../ledger/ledger.ts';

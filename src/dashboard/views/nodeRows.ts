@@ -1,4 +1,4 @@
-/** The nodes as rows. A row is the same object as before unless its node, a pod on it or its price changed. */
+/** The nodes as rows. A row is the same object as before unless its node, a pod on it or its price has changed. */
 import type { InstanceType } from '../../cloud/instanceType.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
 import { Labels } from '../../api/labels.ts';

@@ -5,7 +5,7 @@ import { latestDecisions } from './decisions.ts';
 import { poolRowsOf } from './totals.ts';
 
 const SHOWN_DECISIONS = 14;
-/** Milliseconds for which a launch failure is news. */
+/** Milliseconds for which a launch failure is shown. */
 const RECENT = 10 * 60_000;
 
 export interface NowInput {
@@ -14,7 +14,7 @@ export interface NowInput {
   readonly title: string;
   readonly rows: readonly NodeRow[];
   readonly totals: Totals;
-  /** Pods that no plan has a place for. */
+  /** Pods without a place in any plan. */
   readonly stuck: number;
   readonly history: readonly HistoryPoint[];
   readonly ledger: Ledger;

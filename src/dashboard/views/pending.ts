@@ -1,4 +1,4 @@
-/** Pods that wait, by what owns them, with what the last plan said. */
+/** Waiting pods by owner, with the result of the last plan. */
 import type { Pod } from '../../api/kinds.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { objectionText } from '../../ledger/objectionText.ts';
@@ -34,7 +34,7 @@ const isPromised = ({ promised }: Pick<PendingGroup, 'promised'>): boolean => pr
 
 type Said = { readonly reason: string } | { readonly promised: string };
 
-/** What was last said of each pod that entries name. */
+/** The last record about each pod named in entries. */
 function saidOf(ledger: Ledger): ReadonlyMap<string, Said> {
   const said = new Map<string, Said>();
   for (const entry of ledger.entries()) {
@@ -52,7 +52,7 @@ function note(said: Map<string, Said>, pods: readonly string[], what: Said): voi
   for (const pod of pods) said.set(pod, what);
 }
 
-/** One that was refused rather than one that only waits for its node. */
+/** Preferably a refused pod, not one that only waits for its node. */
 function exampleOf(
   pods: readonly Pod[],
   said: ReadonlyMap<string, Said>,

@@ -1,4 +1,4 @@
-/** How far drift has come, pool by pool, and when budgets let nodes go. */
+/** Progress of drift per pool, and when budgets allow disruption. */
 import { NodeClaimConditions } from '../../api/conditionTypes.ts';
 import { findCondition } from '../../api/conditions.ts';
 import { calendarOf } from '../../disruption/calendar.ts';

@@ -1,4 +1,4 @@
-/** Reads chosen metrics back from their text. */
+/** Parses selected metrics from the text format. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ const LINE = /^([a-z_][\w:]*)(?:\{(.*)\})? (\S+)$/i;
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 const UNESCAPED: Readonly<Record<string, string>> = { n: '\n', '"': '"', '\\': '\\' };
 
-/** Parts need not end with a line. */
+/** Parts need not end at line ends. */
 export async function readSamples(parts: AsyncIterable<string>, wanted: ReadonlySet<string>): Promise<Sample[]> {
   const samples: Sample[] = [];
   let rest = '';

@@ -1,4 +1,4 @@
-/** What could be saved, what holds it, and which nodes are kept. */
+/** Possible savings, what blocks them, and which nodes are kept. */
 import { blockerText } from '../../ledger/blockerText.ts';
 import type { KeptRecord, SavingsRecord } from '../../ledger/disruptionRecord.ts';
 import { keptText } from '../../ledger/keptText.ts';

@@ -1,4 +1,4 @@
-/** Spot nodes: what they cost, what they would cost on demand, and which are about to go. */
+/** Spot nodes: their cost, their on-demand cost, and which ones are about to be evicted. */
 import { Labels } from '../../api/labels.ts';
 import type { InstanceType } from '../../cloud/instanceType.ts';
 import { typesByName } from '../../disruption/candidate.ts';
@@ -9,7 +9,7 @@ import type { SpotScreen } from '../screens.ts';
 import { rowOf } from './decisions.ts';
 
 const SHOWN_FAILURES = 30;
-/** Conditions with which a node says that its instance is taken away. */
+/** Node conditions that announce the removal of the instance. */
 const LEAVING: ReadonlySet<string> = new Set(['PreemptionScheduled', 'VMEventScheduled']);
 
 type Group = SpotScreen['groups'][number];

@@ -22,7 +22,7 @@ export function totalsOf(rows: readonly NodeRow[], pending: number, ledger: Ledg
   };
 }
 
-/** What commands that were carried out have saved, and what the last whole pass left. */
+/** Savings of executed commands, and the result of the last complete pass. */
 export function savingsIn(ledger: Ledger): Pick<Totals, 'savedPerHour' | 'heldPerHour'> {
   const begun = new Map<string, number>();
   let [savedPerHour, heldPerHour] = [0, 0];
@@ -34,7 +34,7 @@ export function savingsIn(ledger: Ledger): Pick<Totals, 'savedPerHour' | 'heldPe
   return { savedPerHour, heldPerHour };
 }
 
-/** Dearest first. Nodes that no pool has made come together, without a name. */
+/** Most expensive first. Nodes without a pool are grouped without a name. */
 export function poolRowsOf(rows: readonly NodeRow[]): readonly PoolRow[] {
   const pools = new Map<string, NodeRow[]>();
   for (const row of rows) {

@@ -1,4 +1,4 @@
-/** Small parts that all screens are made of. */
+/** Small components used by all screens. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Answer, DecisionRow } from '../../screens.ts';
@@ -75,7 +75,7 @@ export const Status = ({ status }: { readonly status: string }) => (
 
 export const Empty = ({ children }: { readonly children: ComponentChildren }) => <p class="empty">{children}</p>;
 
-/** What is shown in place of a screen that has no data. */
+/** Shown in place of a screen without data. */
 export function Waiting({ problem }: { readonly problem: string | undefined }) {
   return problem === undefined ? (
     <div class="loading" role="status" aria-label="Loading">

@@ -1,4 +1,4 @@
-/** A curve over time. The library that draws it is loaded when the first one is shown. */
+/** A line chart over time. The chart library is loaded when the first one is shown. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 
@@ -20,7 +20,7 @@ interface ChartProps {
   readonly height?: number;
 }
 
-/** Seconds between two marks of the time axis: whole minutes, so that no two read the same. */
+/** Seconds between two labels of the time axis: whole minutes, so that no two labels are equal. */
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 360, 720, 1440].map((minutes) => minutes * 60);
 
 type Plot = typeof uPlot;
@@ -34,7 +34,7 @@ export function Chart({ label, times, series, format, height = 190 }: ChartProps
   const [library, setLibrary] = useState<Plot | 'missing'>();
   const [scheme, setScheme] = useState(darkness.matches);
   useEffect(() => {
-    // It cannot be loaded where the browser's language is none; the numbers are there without it.
+    // Fails to load when the browser's language is empty; the numbers are shown without it.
     import('uplot').then(
       (module) => setLibrary(() => module.default),
       () => setLibrary('missing'),
@@ -91,7 +91,7 @@ function optionsOf(
     height,
     legend: { show: false },
     cursor: { show: false },
-    // On the right half of the last time mark has to fit.
+    // Space on the right for half of the last time label.
     padding: [8, 18, 0, 0],
     scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.15 : 1] } },
     tzDate: (seconds) => library.tzDate(new Date(seconds * 1000), 'Etc/UTC'),

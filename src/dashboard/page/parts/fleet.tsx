@@ -1,4 +1,4 @@
-/** Every node as a small square, its colour by what pods have asked for. A picture for the eye: the table says the same. */
+/** Every node as a small square, coloured by utilization. Decorative: the table has the same data. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { NodeRow } from '../../screens.ts';
 import { percent, shortType } from '../format.ts';
@@ -7,7 +7,7 @@ import { useParentWidth } from './parentWidth.ts';
 
 const GAP = 2;
 
-/** Pixels of a square, so that all fit. */
+/** Size of a square in pixels so that all fit. */
 function cellOf(count: number, width: number, height: number): number {
   for (let size = 26; size > 5; size -= 1) {
     const columns = Math.max(1, Math.floor(width / (size + GAP)));

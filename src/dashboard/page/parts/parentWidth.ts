@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RefObject } from 'preact';
 
-/** The width of what the element stands in, followed as it changes. */
+/** The current width of the element's parent. */
 export function useParentWidth(element: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(0);
   useEffect(() => {

@@ -1,11 +1,11 @@
-/** A table of any length: only the rows in sight are in the document. */
+/** A table of any length: only visible rows are in the document. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** What is sorted by; a column without one is not sorted by. */
+  /** Sort key; a column without one is not sortable. */
   readonly key?: (row: Row) => string | number;
   readonly class?: string;
 }
@@ -16,14 +16,14 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly id: (row: Row) => string;
   readonly sort?: { readonly column: string; readonly descending: boolean };
-  /** Pixels; without it the table is as long as its rows. */
+  /** Pixels; absent: the height of all rows. */
   readonly height?: number;
 }
 
-/** Pixels; page.css has the same. */
+/** Row height in pixels; the same as in page.css. */
 const ROW = 34;
 const BEYOND = 8;
-/** Rows up to which everything is drawn. */
+/** Up to this many rows, all are rendered. */
 const FEW = 60;
 
 export function Table<Row>({ label, rows, columns, id, sort, height = 620 }: TableProps<Row>) {
@@ -44,7 +44,7 @@ export function Table<Row>({ label, rows, columns, id, sort, height = 620 }: Tab
       class={isLong ? 'table-box long' : 'table-box'}
       style={isLong ? { height: `${height}px` } : {}}
       ref={box}
-      // A box that scrolls can be reached by keyboard.
+      // Makes the scrolling area reachable by keyboard.
       tabIndex={0}
       role="region"
       aria-label={label}

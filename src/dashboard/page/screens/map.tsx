@@ -15,14 +15,14 @@ interface Box {
   readonly value?: number;
   readonly children?: readonly Box[];
   readonly node?: NodeRow;
-  /** Of a pod. */
+  /** True for a pod. */
   readonly isPod?: boolean;
 }
 
 type Placed = HierarchyRectangularNode<Box>;
 
 const HEIGHT = 620;
-/** Nodes up to which their pods are drawn. */
+/** Up to this many nodes, their pods are drawn. */
 const WITH_PODS = 150;
 
 export function TreeMap() {
@@ -101,7 +101,7 @@ function treeOf(nodes: readonly NodeRow[], measure: Measure, map: MapScreen | un
   };
 }
 
-/** Map.groupBy is not in every browser yet. */
+/** Map.groupBy is not supported in every browser yet. */
 function groupedBy(nodes: readonly NodeRow[], keyOf: (node: NodeRow) => string): ReadonlyMap<string, NodeRow[]> {
   const groups = new Map<string, NodeRow[]>();
   for (const node of nodes) {

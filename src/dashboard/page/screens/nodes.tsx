@@ -41,7 +41,7 @@ export function Nodes() {
     return () => document.removeEventListener('keydown', onKey);
   }, []);
   const shown = useMemo(() => filtered(nodes, filter), [nodes, filter]);
-  // Ages are told to the minute: columns need not change more often.
+  // Round the time, so that columns with ages change less often.
   const minute = Math.floor(time / 10_000) * 10_000;
   const columns = useMemo(() => columnsAt(minute), [minute]);
   const price = shown.reduce((sum, row) => sum + row.price, 0);
@@ -80,7 +80,7 @@ export function Nodes() {
   );
 }
 
-/** Those that have every word somewhere. */
+/** Nodes in which every word occurs somewhere. */
 function filtered(nodes: readonly NodeRow[], filter: string): readonly NodeRow[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return nodes;

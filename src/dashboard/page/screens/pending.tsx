@@ -5,7 +5,7 @@ import { AnswerView, Empty, Panel, Waiting } from '../parts/basics.tsx';
 import { NodeLink } from '../router.tsx';
 import { useScreen } from '../store.ts';
 
-/** Groups that are explained without being asked: each takes a plan. */
+/** Groups explained automatically: each one takes a plan. */
 const EXPLAINED = 4;
 
 export function Pending() {

@@ -85,14 +85,14 @@ function Progress(pool: RolloutScreen['pools'][number]) {
 
 const DAY = 24 * 60 * 60_000;
 
-/** Of UTC, but for one so near the end that its name would not fit. */
+/** Midnights in UTC, except one so near the end that its label would not fit. */
 function midnights(from: number, until: number): readonly number[] {
   const first = Math.ceil(from / DAY) * DAY;
   const days = Math.floor((until - DAY / 2 - first) / DAY) + 1;
   return Array.from({ length: Math.max(0, days) }, (_, at) => first + at * DAY);
 }
 
-/** A week as a strip: dark where nodes may go. */
+/** A week as a strip: dark where budgets allow disruption. */
 function Calendar(props: {
   readonly periods: readonly CalendarPeriod[];
   readonly from: number;

@@ -164,7 +164,7 @@ function Difference(props: {
   );
 }
 
-/** In two steps, since it changes the cluster. */
+/** With a confirmation, because it changes the cluster. */
 function Apply({ manifest }: { readonly manifest: string }) {
   const [stage, setStage] = useState<'offered' | 'asked' | 'sent'>('offered');
   const [done, setDone] = useState<ApplyAnswer>();
