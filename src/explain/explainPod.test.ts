@@ -131,7 +131,7 @@ describe('the explanation', () => {
   it('combines changes where one is not enough', () => {
     const { fixes } = explained(testPod('a', '100', '1Gi', { nodeSelector: { team: 'blue' } }));
     expect(fixes.map(({ sentence }) => sentence)).toEqual([
-      expect.stringMatching(/^drop team=blue from nodeSelector, and ask for .* cpu less, to fit on large$/),
+      expect.stringMatching(/^drop team=blue from nodeSelector, and request .* cpu less, to fit on large$/),
     ]);
   });
 
@@ -161,7 +161,7 @@ describe('the explanation', () => {
     const [fix, ...more] = explainPod({ ...question, source }).fixes;
     expect(more).toEqual([]);
     expect(fix).toMatchObject({ patches: [] });
-    expect(fix?.sentence).toMatch(/^delete the pod and make it again: ask for /);
+    expect(fix?.sentence).toMatch(/^delete the pod and create it again: request /);
   });
 
   it('deletes and recreates a pod without an owner, unless a toleration is enough', () => {
@@ -251,7 +251,7 @@ describe('the explanation', () => {
     const { fixes } = explainPod(questionOf(problem, pod));
     expect(fixes.map(({ sentence }) => sentence)).toEqual([
       'let NodePool "general" allow node.kubernetes.io/instance-type In [gpu]',
-      'ask for no nvidia.com/gpu',
+      'request no nvidia.com/gpu',
     ]);
   });
 
@@ -264,12 +264,12 @@ describe('the explanation', () => {
 
   it.each([
     [{ nodeName: 'n1' }, {}, 'bound', 'it runs on node n1'],
-    [{ schedulingGates: [{ name: 'wait' }] }, {}, 'gated', 'scheduling gates hold it: wait'],
+    [{ schedulingGates: [{ name: 'wait' }] }, {}, 'gated', 'scheduling gates block it: wait'],
     [
       { schedulerName: 'mine' },
       {},
       'other-scheduler',
-      'scheduler "mine" is to place it, and nodes are bought only for pods of the default scheduler',
+      'scheduler "mine" is responsible for it, and nodes are bought only for pods of the default scheduler',
     ],
     [{}, { phase: 'Succeeded' }, 'ended', 'it has ended: Succeeded'],
   ])('of a pod with %j and status %j is %s', (spec, status, constraint, sentence) => {

@@ -75,7 +75,7 @@ it('reports the price of spare nodes', () => {
     'planned 9 pods: 9 on existing nodes, 0 without a place',
   );
   expect(recordText({ kind: 'plan', ...plan, spare: { nodes: 1, pricePerHour: 0.2 } })).toBe(
-    'planned 9 pods: 3 new nodes at $0.6000 per hour, 0 on existing nodes, 0 without a place; 1 spare node among them at $0.2000 per hour, because the scheduler is not told the plan (placement hints are off)',
+    'planned 9 pods: 3 new nodes at $0.6000 per hour, 0 on existing nodes, 0 without a place; 1 spare node among them at $0.2000 per hour, because placement hints are off',
   );
 });
 
@@ -95,7 +95,7 @@ it('renders each kind of record in one line', () => {
   expect(records.map(recordText)).toMatchInlineSnapshot(`
     [
       "planned 3 pods: 1 new node at $0.0500 per hour, 1 on existing nodes, 1 without a place",
-      "NodeClaim default-x1 of NodePool default: Standard_D4s_v5 in eastus-1, spot, $0.0500 per hour, for shop/web-1 and 1 other pod; without shop/web-1 a cheaper instance type would do (memory)",
+      "NodeClaim default-x1 of NodePool default: Standard_D4s_v5 in eastus-1, spot, $0.0500 per hour, for shop/web-1 and 1 other pod; without shop/web-1 a cheaper instance type would suffice (memory)",
       "default-x1: bought D4s_v5 in eastus-1 spot, $0.050/h",
       "default-x1: leaving",
       "shop/a on nodeclaim/default-x1, node/aks-1",

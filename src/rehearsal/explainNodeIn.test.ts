@@ -221,7 +221,7 @@ describe('a node of an agent pool', () => {
     const ask = (name: string) => explainNodeIn(rehearsal, { kind: 'node', name }, { cloud }, objectsKube(foreign));
     expect(await ask('aks-system')).toMatchObject({
       constraint: 'not-managed',
-      sentence: 'It belongs to an agent pool: nodewright leaves it alone.',
+      sentence: 'It belongs to an agent pool, which nodewright does not manage.',
       fixes: [],
     });
     expect(await ask('aks-other')).toBeUndefined();

@@ -69,7 +69,7 @@ describe('reasons', () => {
   it('name the nearest instance type with readable quantities', () => {
     expect(wordsFor({ pods: [testPod('a', '8200m', '1Gi')] })).toEqual([
       'NodePool "default": no instance type is large enough; the nearest, large, lacks 300m cpu',
-      'ask for 300m cpu less, to fit on large',
+      'request 300m cpu less, to fit on large',
     ]);
     expect(wordsFor({ pods: [testPod('a', '2004040m', '1Gi')] })[0]).toContain('lacks 1996.14 cpu');
   });
@@ -169,7 +169,7 @@ describe('reasons', () => {
     expect(words[0]).toMatch(
       /^NodePool "default": no domain satisfies spread with maxSkew 1 and minDomains 4 over topology.kubernetes.io\/zone \(pods by domain: /,
     );
-    expect(words[1]).toBe('let the spread over topology.kubernetes.io/zone be ScheduleAnyway');
+    expect(words[1]).toBe('change the spread over topology.kubernetes.io/zone to ScheduleAnyway');
   });
 
   it('say that no node has the label that a pod spreads over', () => {

@@ -62,7 +62,7 @@ describe('nodes that are not worth their price', () => {
     expect(bench.metrics.value('karpenter_voluntary_disruption_decisions_total', labels)).toBeGreaterThanOrEqual(1);
     const replacement = ledger.entries().findLast(({ kind }) => kind === 'launch');
     expect(replacement && recordText(replacement)).toMatch(
-      /: m4 in .*, in place of others, for .*; without default\/web-\S+ a cheaper instance type would do \(cpu\)$/,
+      /: m4 in .*, in place of others, for .*; without default\/web-\S+ a cheaper instance type would suffice \(cpu\)$/,
     );
   });
 

@@ -109,7 +109,7 @@ it('repairs nothing while more than a fifth of the pool is unhealthy, with an ev
   expect(bench.decisions('repair-held', 'removal')).toEqual([
     `node node-a is unhealthy (Ready) and is not replaced: ${many}`,
     `node node-b is unhealthy (Ready) and is not replaced: ${many}`,
-    'node node-a (a) goes: it has been unhealthy for too long (Ready)',
+    'node node-a (a) is removed: it has been unhealthy for too long (Ready)',
   ]);
 });
 

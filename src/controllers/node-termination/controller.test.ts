@@ -59,7 +59,7 @@ describe('a node that is deleted', () => {
     expect(await podNames()).toEqual([]);
     await nothingIsLeft();
     expect(bench.decisions('removal')).toEqual(
-      kind === 'Node' ? ['node node-a (a) goes: its Node was deleted, 1 pod moves'] : [],
+      kind === 'Node' ? ['node node-a (a) is removed: its Node was deleted, 1 pod moves'] : [],
     );
     expect(bench.metrics.value('karpenter_nodes_terminated_total', { nodepool: 'default' })).toBe(1);
     expect(bench.metrics.value('karpenter_nodes_drained_total', { nodepool: 'default' })).toBe(1);

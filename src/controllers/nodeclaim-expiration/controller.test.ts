@@ -28,8 +28,8 @@ it('deletes a claim at its expireAfter, but none with Never and none of other pr
     bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'expired', termination_mode: mode });
   expect([count('graceful'), count('forceful')]).toEqual([1, 1]);
   expect(bench.decisions('removal')).toEqual([
-    'NodeClaim short goes: it has reached its expireAfter',
-    'NodeClaim long goes: it has reached its expireAfter',
+    'NodeClaim short is removed: it has reached its expireAfter',
+    'NodeClaim long is removed: it has reached its expireAfter',
   ]);
 });
 

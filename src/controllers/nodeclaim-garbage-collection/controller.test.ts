@@ -36,7 +36,7 @@ it('deletes a claim whose instance has vanished', async () => {
   const leaving = (await bench.claims()).filter(({ metadata }) => metadata.deletionTimestamp);
   expect(leaving.map(({ metadata }) => metadata.name)).toEqual(['a']);
   expect(bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'garbage_collected' })).toBe(1);
-  expect(bench.decisions('removal')).toEqual(['node node-a (a) goes: its instance is not in the cloud any more']);
+  expect(bench.decisions('removal')).toEqual(['node node-a (a) is removed: its instance is no longer in the cloud']);
 });
 
 it('keeps a claim whose kubelet reports, though the cloud list lags', async () => {

@@ -109,7 +109,7 @@ describe('registration', () => {
     expect(await bench.claims()).toEqual([]);
     expect(bench.cloud.instances).toEqual([]);
     expect(bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'registration_timeout' })).toBe(1);
-    expect(bench.decisions('removal')).toEqual(['NodeClaim a goes: its node did not join in time']);
+    expect(bench.decisions('removal')).toEqual(['NodeClaim a is removed: its node did not join in time']);
   });
 });
 

@@ -101,7 +101,7 @@ describe('a static pool with too many nodes', () => {
     expect(await active()).toHaveLength(1);
     const told = bench.decisions('removal');
     expect(told).toHaveLength(3);
-    expect(told[0]).toMatch(/goes: its static NodePool has more nodes than replicas$/);
+    expect(told[0]).toMatch(/is removed: its static NodePool has more nodes than replicas$/);
   });
 
   it('shrinks when a NodeClaim is added', async () => {

@@ -85,7 +85,7 @@ function detailOf(entry: LedgerEntry): Detail {
         lines: [
           `NodePool ${nodePool}, NodeClaim ${nodeClaim}`,
           `Requests of its pods: ${asked.join(', ')}`,
-          `Instance types that would do: ${instanceTypesText(entry)}`,
+          `Suitable instance types: ${instanceTypesText(entry)}`,
           ...(choice?.candidates === undefined ? [] : [candidatesText(choice.candidates)]),
           ...(choice === undefined ? [] : [choiceText(choice)]),
         ],
