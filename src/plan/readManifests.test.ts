@@ -281,7 +281,7 @@ metadata: { name: no-mistake }
         "b.yaml:6: Pod strange: spec.tolerations: Invalid value: "string": spec.tolerations in body must be of type array: "string"",
         "b.yaml:11: this is not a Kubernetes object",
         "b.yaml:13: an object needs apiVersion and kind",
-        "b.yaml:17: Pod good is there already, in a.yaml:16",
+        "b.yaml:17: Pod good already exists, in a.yaml:16",
         "b.yaml:22: Pod ?: metadata.name: Required value",
         "b.yaml:28: Pod hollow: spec.containers: Required value",
         "b.yaml:33: Deployment crowd: 900000000 more pods are too many; a plan takes 200000",

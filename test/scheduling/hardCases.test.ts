@@ -230,6 +230,12 @@ describe('nodes without a zone', () => {
     const pools = [{ pool: testPool('one'), instanceTypes, used: {} }];
     const { plannedNodes, unplaced } = planOf({ pods, pools, nodes, daemons: [] });
     expect(unplaced).toEqual([]);
-    expect(plannedNodes.flatMap(({ alternatives }) => alternatives[0]?.zone ?? []).sort()).toEqual(['0', '0', '0', 'z1', 'z2']);
+    expect(plannedNodes.flatMap(({ alternatives }) => alternatives[0]?.zone ?? []).sort()).toEqual([
+      '0',
+      '0',
+      '0',
+      'z1',
+      'z2',
+    ]);
   });
 });
