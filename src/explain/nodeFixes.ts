@@ -1,5 +1,6 @@
 /** Changes that allow a kept node to be removed, each verified by rehearsing the whole disruption pass. */
 import type { ExplainedFix, Patch } from '../ledger/explanation.ts';
+import { nodeChangeText } from '../ledger/nodeChangeText.ts';
 import type { NodeFate } from '../ledger/nodeFateText.ts';
 import { proposalsFor } from './nodeProposals.ts';
 import { mergedByTarget, together, type NodePicture, type Proposal } from './proposal.ts';
@@ -21,12 +22,15 @@ const MOST_TRIES = 40;
 /** Limit on causes hidden behind other causes. */
 const MOST_ROUNDS = 8;
 
-/** Takes the least intrusive change at every step; if that fails, the most intrusive one. */
+/**
+ * Takes the least intrusive change at every step; if that fails for sure, the most intrusive one. A smaller change that
+ * may be enough is returned beside the one that is.
+ */
 export async function findNodeFixes(outcome: NodeOutcome, rehearse: RehearseNode): Promise<readonly ExplainedFix[]> {
   const least = await search(outcome, rehearse, 'least');
-  if (least.sure.length > 0) return least.sure;
-  const most = await search(outcome, rehearse, 'most');
-  return most.sure.length > 0 ? most.sure : least.likely;
+  const { sure } = least.sure.length > 0 ? least : await search(outcome, rehearse, 'most');
+  if (sure.length === 0) return least.likely;
+  return least.likely.length === 0 ? sure : [...sure.slice(0, 1), ...least.likely.slice(0, 1)];
 }
 
 interface Found {
@@ -50,7 +54,7 @@ async function search(outcome: NodeOutcome, rehearse: RehearseNode, intrusion: '
       const after = await rehearseAll(all, rehearse);
       if (after === undefined || goes(after.fate)) found.push(all);
       else {
-        if (after.isLikelyToGo === true) likely.push(fixOf(all));
+        if (after.isLikelyToGo === true) likely.push(likelyFix(all));
         const gained = progress(after.fate, fate);
         const best = next?.progress ?? 0;
         if (gained > best || (intrusion === 'most' && gained > 0 && gained === best)) {
@@ -99,6 +103,12 @@ function progress(after: NodeFate, before: NodeFate): number {
   if (after.kind !== 'kept' || before.kind !== 'kept') return 2;
   const [now, then] = [after.kept.cause, before.kept.cause];
   return now.kind === then.kind ? Number(JSON.stringify(now) !== JSON.stringify(then)) : 2;
+}
+
+/** How long the controller expects savings to last depends on what it has seen. */
+function likelyFix(proposals: readonly Proposal[]): ExplainedFix {
+  const { sentence, patches } = fixOf(proposals);
+  return { sentence: nodeChangeText({ kind: 'if-savings-last', change: sentence }), patches };
 }
 
 /** Omits patches that alone would change nothing. */

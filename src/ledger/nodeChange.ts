@@ -30,5 +30,7 @@ export type NodeChange =
   | { readonly kind: 'suspend'; readonly jobs: readonly string[] }
   /** Delete pods without an owner, which cannot be changed. */
   | { readonly kind: 'delete-pods'; readonly pods: readonly string[] }
+  /** A change, told as words, that is enough only while savings are expected to last. */
+  | { readonly kind: 'if-savings-last'; readonly change: string }
   | { readonly kind: 'delete-claim'; readonly nodeClaim: string }
   | { readonly kind: 'feature-gate'; readonly gate: string };

@@ -7,6 +7,8 @@ const NAMED = 3;
 /** The change as an instruction. */
 export function nodeChangeText(change: NodeChange): string {
   switch (change.kind) {
+    case 'if-savings-last':
+      return `${change.change}; the node goes then once the controller expects the savings to last`;
     case 'unprotect-node':
       return `remove the annotation ${Annotations.doNotDisrupt} from node ${change.node}`;
     case 'unprotect-pods':

@@ -64,7 +64,9 @@ describe('a surplus node of a static pool', () => {
     });
     const explanation = await explained(paper);
     expect(explanation?.constraint).toBe('pdb');
-    expect(explanation?.fixes[0]?.patches.map(({ patch }) => patch)).toEqual([{ spec: { maxUnavailable: 4 } }]);
+    expect(explanation?.fixes[0]?.patches.map(({ patch }) => patch)).toEqual([
+      { spec: { maxUnavailable: 4, minAvailable: null } },
+    ]);
   });
 
   it('is removed in the end when its drain has a deadline', async () => {
