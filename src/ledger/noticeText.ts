@@ -7,6 +7,11 @@ import { objectionText } from './objectionText.ts';
 import { reasonText } from './reasonText.ts';
 import { nominationTargets } from './recordText.ts';
 
+const INSUFFICIENT = 'InsufficientCapacityError';
+const ACCEPTED_AND_FAILED = 'AsyncProvisioningError';
+/** Reasons of events of NodeClaims for which no instance could be had. */
+export const LAUNCH_FAILED: readonly string[] = [INSUFFICIENT, ACCEPTED_AND_FAILED];
+
 const LAUNCH_LIMIT = 300;
 const ACCEPTED_LAUNCH_LIMIT = 500;
 const SHOWN_NAMES = 5;
@@ -25,7 +30,7 @@ export function noticeText(notice: Notice): NoticeText {
         'NodePool requirements filtered out all compatible available instance types',
       );
     case 'insufficient-capacity':
-      return warning('InsufficientCapacityError', launchMessage(notice.nodeClaim, notice.problem));
+      return warning(INSUFFICIENT, launchMessage(notice.nodeClaim, notice.problem));
     case 'node-class-not-ready':
       return warning('NodeClassNotReady', launchMessage(notice.nodeClaim, notice.problem));
     case 'launch-failed':
@@ -33,7 +38,7 @@ export function noticeText(notice: Notice): NoticeText {
     case 'node-class-missing':
       return warning('NodeClassResolutionError', notice.problem);
     case 'accepted-launch-failed':
-      return warning('AsyncProvisioningError', `Failed to register: ${notice.problem}`.slice(0, ACCEPTED_LAUNCH_LIMIT));
+      return warning(ACCEPTED_AND_FAILED, `Failed to register: ${notice.problem}`.slice(0, ACCEPTED_LAUNCH_LIMIT));
     case 'unregistered-taint-missing':
       return warning(
         'UnregisteredTaintMissing',

@@ -1,6 +1,7 @@
 import type { Alternative } from '../solver/problem.ts';
 import type { Amount } from '../solver/reasons.ts';
 import { amountText } from './amountText.ts';
+import { countText } from './countText.ts';
 
 /** State of a pod that no constraint blocks, or for which no node is provisioned. */
 export type PodState =
@@ -15,6 +16,8 @@ export type PodState =
   | { readonly kind: 'planned'; readonly nodePool: string; readonly alternative: Alternative }
   | { readonly kind: 'preempting'; readonly node: string }
   | { readonly kind: 'not-looked-at' }
+  /** `then` tells what is tried next. */
+  | { readonly kind: 'launch-failures'; readonly launches: number; readonly message: string; readonly then: string }
   /** Pods of DaemonSets may run on one node only. */
   | { readonly kind: 'daemon-resources'; readonly node: string; readonly lacks: readonly Amount[] }
   | { readonly kind: 'daemon-host-ports'; readonly node: string; readonly holder: string }
@@ -60,6 +63,8 @@ export function podStateText(state: PodState): string {
       return `its DaemonSet made it for node ${state.node}, where pod ${state.holder} holds its host port`;
     case 'daemon-node-gone':
       return 'its DaemonSet made it for a node that is gone, and will delete it';
+    case 'launch-failures':
+      return `the cloud refused ${countText(state.launches, 'instance')} of late (${state.message}); now ${state.then}`;
     case 'not-looked-at':
       return 'the scheduler has not tried it yet';
   }

@@ -10,6 +10,7 @@ import { kindOf } from '../../rehearsal/applyPatches.ts';
 import { explainNodeIn } from '../../rehearsal/explainNodeIn.ts';
 import { explainPodIn } from '../../rehearsal/explainPodIn.ts';
 import { explainPoolIn } from '../../rehearsal/explainPoolIn.ts';
+import { withLaunchFailures } from '../../rehearsal/launchFailures.ts';
 import { rehearse, type Rehearsal } from '../../rehearsal/rehearse.ts';
 import type { ClusterSource } from './clusterSource.ts';
 
@@ -23,7 +24,7 @@ export async function explainIn(source: ClusterSource, subject: Subject): Promis
   const rehearsal = await rehearse({ objects, cloud });
   const answer = await answerTo(rehearsal, subject, { cloud }, kube);
   if (answer === undefined) throw new NodewrightError('ObjectNotFound', subject);
-  return answer;
+  return subject.kind === 'pod' ? withLaunchFailures(answer, kube, objects.time) : answer;
 }
 
 function answerTo(
