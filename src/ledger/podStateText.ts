@@ -16,8 +16,8 @@ export type PodState =
   | { readonly kind: 'planned'; readonly nodePool: string; readonly alternative: Alternative }
   | { readonly kind: 'preempting'; readonly node: string }
   | { readonly kind: 'not-looked-at' }
-  /** `then` tells what is tried next. */
-  | { readonly kind: 'launch-failures'; readonly launches: number; readonly message: string; readonly then: string }
+  /** `next` tells what is tried now. */
+  | { readonly kind: 'launch-failures'; readonly launches: number; readonly message: string; readonly next: string }
   /** Pods of DaemonSets may run on one node only. */
   | { readonly kind: 'daemon-resources'; readonly node: string; readonly lacks: readonly Amount[] }
   | { readonly kind: 'daemon-host-ports'; readonly node: string; readonly holder: string }
@@ -64,7 +64,7 @@ export function podStateText(state: PodState): string {
     case 'daemon-node-gone':
       return 'its DaemonSet made it for a node that is gone, and will delete it';
     case 'launch-failures':
-      return `the cloud refused ${countText(state.launches, 'instance')} of late (${state.message}); now ${state.then}`;
+      return `the cloud refused ${countText(state.launches, 'instance')} of late (${state.message}); now ${state.next}`;
     case 'not-looked-at':
       return 'the scheduler has not tried it yet';
   }

@@ -26,7 +26,7 @@ export async function withLaunchFailures(explanation: Explanation, kube: Kube, n
   const [latest] = failures;
   if (latest === undefined) return explanation;
   const [message = ''] = (latest.message ?? '').replace(PREFIX, '').split(/\.\s/);
-  const state = { kind: 'launch-failures', launches: failures.length, message, then: sentence } as const;
+  const state = { kind: 'launch-failures', launches: failures.length, message, next: sentence } as const;
   return {
     ...explanation,
     sentence: podStateText(state),
