@@ -180,7 +180,7 @@ describe('sinks', () => {
     expect(() => openLogSink(['/nonexistent/folder/x.log'])).toThrow(
       expect.objectContaining({
         code: 'LogPathUnusable',
-        message: '/nonexistent/folder/x.log: cannot write the log here: there is no such file',
+        message: '/nonexistent/folder/x.log: cannot write the log here: there is no such folder',
       }) as Error,
     );
   });
