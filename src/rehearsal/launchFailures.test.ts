@@ -17,6 +17,14 @@ const hopeful: Explanation = {
   fixes: [],
 };
 
+const NOMINATED: Event = {
+  metadata: { name: 'web.1', namespace: 'shop' },
+  involvedObject: { kind: 'Pod', name: 'web' },
+  type: 'Normal',
+  reason: 'Nominated',
+  message: 'Pod should schedule on: nodeclaim/default-0, nodeclaim/default-1',
+};
+
 function event(claim: string, time: string, reason = 'InsufficientCapacityError'): Event {
   return {
     metadata: { name: `${claim}.1`, namespace: 'default' },
@@ -32,13 +40,15 @@ const told = (explanation: Explanation, ...events: Event[]): Promise<Explanation
   const pod = { metadata: { name: 'web', namespace: 'shop', creationTimestamp: '2026-01-31T11:55:00Z' } };
   const kinds = new Map<string, readonly KubeObject[]>([
     [kindKey(Kinds.Pod), [pod]],
-    [kindKey(Kinds.Event), events],
+    [kindKey(Kinds.Event), [NOMINATED, ...events]],
   ]);
   return withLaunchFailures(explanation, objectsKube({ time: NOW, kinds }), NOW);
 };
 
 it('says what the cloud has refused since the pod waits, beside what is tried next', async () => {
-  const events = [event('default-0', '2026-01-31T11:50:00Z'), event('default-1', '2026-01-31T11:59:00Z')];
+  const late = '2026-01-31T11:59:00Z';
+  const ofOthers = event('other-1', late);
+  const events = [event('default-0', '2026-01-31T11:50:00Z'), event('default-1', late), ofOthers];
   expect(await told(hopeful, ...events)).toMatchObject({
     constraint: 'launch-failures',
     sentence:

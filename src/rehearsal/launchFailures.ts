@@ -2,13 +2,14 @@
 import { Kinds, type Event } from '../api/kinds.ts';
 import { isForbidden } from '../kube/errors.ts';
 import type { Kube } from '../kube/kube.ts';
-import type { Explanation } from '../ledger/explanation.ts';
+import type { Explanation, ObjectName } from '../ledger/explanation.ts';
 import { LAUNCH_FAILED } from '../ledger/noticeText.ts';
 import { podStateText } from '../ledger/podStateText.ts';
 
 /** Answers that say that a node is bought, which is no news for a pod that has waited for the last ones in vain. */
 const HOPEFUL: readonly string[] = ['promised', 'planned'];
 const RECENT = 10 * 60_000;
+const CLAIM = /nodeclaim\/([a-z0-9.-]+)/g;
 /** Before what the cloud said. */
 const PREFIX = /^(NodeClaim \S+ event|Failed to register): /;
 
@@ -19,7 +20,9 @@ export async function withLaunchFailures(explanation: Explanation, kube: Kube, n
   const { creationTimestamp } = (await kube.get(Kinds.Pod, { name: object.name, namespace: object.namespace }))
     .metadata;
   const since = Math.max(now - RECENT, Date.parse(creationTimestamp ?? ''));
-  const failures = (await eventsOf(kube))
+  const ofPod = await claimsFor(kube, object);
+  const failures = (await eventsOf(kube, 'default'))
+    .filter(({ involvedObject }) => ofPod.has(involvedObject.name ?? ''))
     .filter((event) => LAUNCH_FAILED.includes(event.reason ?? '') && event.involvedObject.kind === Kinds.NodeClaim.kind)
     .filter((event) => timeOf(event) >= since)
     .sort((one, other) => timeOf(other) - timeOf(one));
@@ -40,10 +43,18 @@ export async function withLaunchFailures(explanation: Explanation, kube: Kube, n
   };
 }
 
-/** Of objects without a namespace they are in the default one. Without the right to list them nothing is known. */
-async function eventsOf(kube: Kube): Promise<readonly Event[]> {
+/** Claims on which the pod was expected. */
+async function claimsFor(kube: Kube, { namespace = 'default', name }: ObjectName): Promise<ReadonlySet<string>> {
+  const own = (await eventsOf(kube, namespace)).filter(
+    ({ involvedObject }) => involvedObject.kind === Kinds.Pod.kind && involvedObject.name === name,
+  );
+  return new Set(own.flatMap(({ message = '' }) => [...message.matchAll(CLAIM)].map(([, claim = '']) => claim)));
+}
+
+/** Events of objects without a namespace are in the default one. Without the right to list them nothing is known. */
+async function eventsOf(kube: Kube, namespace: string): Promise<readonly Event[]> {
   try {
-    return (await kube.list(Kinds.Event, { namespace: 'default' })).items;
+    return (await kube.list(Kinds.Event, { namespace })).items;
   } catch (error) {
     if (isForbidden(error)) return [];
     throw error;

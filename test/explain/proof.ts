@@ -72,7 +72,7 @@ async function provePods(ground: ProvingGround): Promise<readonly Verdict[]> {
 }
 
 /** Outcomes of a pod for which nothing needs to change. */
-const PLACED: readonly string[] = ['promised', 'planned', 'fits'];
+const PLACED: readonly string[] = ['promised', 'planned', 'fits', 'launch-failures'];
 
 async function provePod(ground: ProvingGround, pod: Pod): Promise<Verdict> {
   const { name, namespace = 'default' } = pod.metadata;
