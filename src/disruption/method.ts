@@ -64,6 +64,8 @@ export interface Pass {
   failedUntil(pool: string, alternative: Alternative): number | undefined;
   /** Until when no nodes of the pool are replaced, because several replacements in a row failed. */
   pausedUntil(pool: string): number | undefined;
+  /** By pool: the average price of one of its pods, in dollars per hour. */
+  readonly podPrices: ReadonlyMap<string, number>;
   /** Milliseconds for which savings in the pool are expected to last, when demand is known to return. */
   calmFor(pool: string): number | undefined;
   /** Solution after removing these nodes. Always asks about the moment of the pass, whatever has changed since. */

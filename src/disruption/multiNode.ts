@@ -4,7 +4,7 @@ import { allowedTogether, commandsOf, consolidationCause, withinBudgets } from '
 import type { Kept, OutcomeCause } from './kept.ts';
 import { MOST_PODS, type Decision, type Method, type Pass } from './method.ts';
 import { likenessOf } from './likeness.ts';
-import { outcomeOf, type Outcome } from './moves.ts';
+import { outcomeOf, quickNet, type Outcome } from './moves.ts';
 import { byName } from './order.ts';
 import { refined } from './refinement.ts';
 import { removals } from './removals.ts';
@@ -70,68 +70,100 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
   const bill = open.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
   const savings = worth.mostSavings(open);
   if (open.length < 2 || savings < bill * LEAST_SHARE) return undefined;
-  const expected = Math.ceil(open.length * Math.min(1, savings / bill));
   const totals = poolTotals(pass);
+  if (open.length <= FEW) return yield* bestOfAll(allSets(open), pass, totals);
+  const expected = Math.ceil(open.length * Math.min(1, savings / bill));
   const stranded = new Set<Candidate>();
   const seen = new Set<string>();
   let best: Outcome | undefined;
-  if (open.length <= FEW) {
-    for (const set of allSets(open)) {
-      const outcome = outcomeOf(allowedTogether(set, pass), pass, totals);
-      yield;
-      if (best === undefined || outcome.net > best.net) best = outcome;
-    }
-    return best !== undefined && best.moves.length > 0 ? best : undefined;
-  }
-  let before: readonly Candidate[] = [];
-  for (const order of orders(worth)) {
-    const ranks = new Map(open.map((candidate) => [candidate, order(candidate)]));
-    const ordered = [...open].sort(
-      (left, right) => (ranks.get(left) ?? 0) - (ranks.get(right) ?? 0) || byName(left, right),
-    );
-    if (ordered.every((candidate, at) => candidate === before[at])) continue;
-    before = ordered;
-    const tried = new Map<number, Outcome>();
-    const ask = function* (size: number): Generator<void> {
-      for (;;) {
-        const set = firstOf(
-          ordered.filter((each) => !stranded.has(each)),
-          size,
-          pass,
-        );
-        if (tried.has(set.length)) return;
-        const outcome = outcomeOf(set, pass, totals);
-        yield;
-        const before = stranded.size;
-        for (const { candidate, cause } of outcome.refused) if (cause.kind === 'would-strand') stranded.add(candidate);
-        if (stranded.size > before && set.length > 2) continue;
-        tried.set(set.length, outcome);
-        return;
-      }
-    };
-    for (const size of sizesAround(expected, open.length)) yield* ask(size);
-    for (let round = 0; round < REFINEMENTS; round++) {
-      for (const size of neighbours([...tried.keys()], bestOf(tried)?.[0] ?? 0)) yield* ask(size);
-    }
-    const found = bestOf(tried)?.[1];
-    if (found !== undefined && (best === undefined || found.net > best.net)) best = found;
+  for (const ordered of orderings(open, worth)) {
+    let start = yield* bestSize(ordered, { expected, stranded, pass, totals });
     if (!pass.settings.spotToSpot) {
       // Without spot-to-spot, spot nodes can only be removed without replacement: their pods use room on other nodes.
       const spot = ordered.filter(({ capacityType }) => capacityType === 'spot');
-      const removed = spot.length < 2 ? undefined : yield* removals(spot, pass, totals);
-      if (removed !== undefined && (best === undefined || removed.net > best.net)) best = removed;
+      if (spot.length >= 2) start = better(start, yield* removals(spot, pass, totals));
     }
-    if (best !== undefined && best.moves.length > 0) continue;
-    for (const set of windows(
-      ordered.filter((each) => !stranded.has(each)),
-      seen,
-    )) {
-      const outcome = outcomeOf(allowedTogether(set, pass), pass, totals);
-      yield;
-      if (best === undefined || outcome.net > best.net) best = outcome;
+    if (start === undefined && best === undefined) {
+      const sets = windows(
+        ordered.filter((each) => !stranded.has(each)),
+        seen,
+      );
+      start = yield* bestOfAll(sets, pass, totals);
     }
+    // A set that is not the best at first may lead to the best one.
+    if (start !== undefined) best = better(best, yield* refined(start, { open, pass, worth, totals }));
   }
-  return best !== undefined && best.moves.length > 0 ? yield* refined(best, { open, pass, worth, totals }) : undefined;
+  return best;
+}
+
+/** The outcome with the larger net; undefined when neither pays. */
+function better(one: Outcome | undefined, other: Outcome | undefined): Outcome | undefined {
+  const paying = [one, other].filter((each) => each !== undefined && each.moves.length > 0);
+  return paying.reduce((best, each) => (best === undefined || (each?.net ?? 0) > best.net ? each : best), undefined);
+}
+
+/** The candidates in each order; equal orders once. */
+function orderings(open: readonly Candidate[], worth: Worth): readonly (readonly Candidate[])[] {
+  const [first = [], ...others] = orders(worth).map((order) => {
+    const ranks = new Map(open.map((candidate) => [candidate, order(candidate)]));
+    return [...open].sort((left, right) => (ranks.get(left) ?? 0) - (ranks.get(right) ?? 0) || byName(left, right));
+  });
+  return [first, ...others.filter((other) => other.some((candidate, at) => candidate !== first[at]))];
+}
+
+interface Sizes {
+  /** How many nodes are expected to be removed. */
+  readonly expected: number;
+  /** Nodes with pods that fit nowhere else; the search adds those that it finds. */
+  readonly stranded: Set<Candidate>;
+  readonly pass: Pass;
+  readonly totals: ReturnType<typeof poolTotals>;
+}
+
+/** The best of the sets of first candidates in the order. */
+function* bestSize(
+  ordered: readonly Candidate[],
+  { expected, stranded, pass, totals }: Sizes,
+): Generator<void, Outcome | undefined> {
+  const tried = new Map<number, Outcome>();
+  const ask = function* (size: number): Generator<void> {
+    for (;;) {
+      const set = firstOf(
+        ordered.filter((each) => !stranded.has(each)),
+        size,
+        pass,
+      );
+      if (tried.has(set.length)) return;
+      const outcome = outcomeOf(set, pass, totals);
+      yield;
+      const before = stranded.size;
+      for (const { candidate, cause } of outcome.refused) if (cause.kind === 'would-strand') stranded.add(candidate);
+      if (stranded.size > before && set.length > 2) continue;
+      tried.set(set.length, outcome);
+      return;
+    }
+  };
+  for (const size of sizesAround(expected, ordered.length)) yield* ask(size);
+  for (let round = 0; round < REFINEMENTS; round++) {
+    for (const size of neighbours([...tried.keys()], bestOf(tried)?.[0] ?? 0)) yield* ask(size);
+  }
+  return better(undefined, bestOf(tried)?.[1]);
+}
+
+/** The best of small sets. A plan without a search dismisses sets that cannot be the best. */
+function* bestOfAll(
+  sets: Iterable<readonly Candidate[]>,
+  pass: Pass,
+  totals: Sizes['totals'],
+): Generator<void, Outcome | undefined> {
+  let best: Outcome | undefined;
+  for (const set of sets) {
+    const allowed = allowedTogether(set, pass);
+    const isOpen = quickNet(allowed, pass) > (best?.net ?? 0);
+    if (isOpen) best = better(best, outcomeOf(allowed, pass, totals));
+    yield;
+  }
+  return best;
 }
 
 /**

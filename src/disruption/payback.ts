@@ -7,11 +7,11 @@ import { patienceOf } from './settled.ts';
 
 const HOUR = 3_600_000;
 /**
- * Dollars per unit of disruption cost: the value of not moving an ordinary pod. It is higher for pools with a
+ * Hours: moving a pod costs as much as running an average pod of its pool for this time. It is longer for pools with a
  * consolidateAfter.
  */
-const EVICTION = 0.001;
-const EVICTION_OF_PATIENT = 0.0014;
+const EVICTION = 0.042;
+const EVICTION_OF_PATIENT = 0.063;
 /** Milliseconds; a younger node has only just settled. */
 const YOUNG = 5 * 60_000;
 /** Hours that a replacement runs in parallel with the replaced nodes: boot, drain, and instance deletion. */
@@ -45,14 +45,14 @@ export interface Payback {
   readonly net: number;
 }
 
-type Moment = Pick<Pass, 'now' | 'calmFor'>;
+type Moment = Pick<Pass, 'now' | 'calmFor' | 'podPrices'>;
 
 export function paybackOf({ candidates, replacementPrice }: Move, moment: Moment): Payback {
   const price = candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
   const savingsPerHour = price - replacementPrice;
   const age = youngest(candidates, moment.now);
   const hours = expectedHours(candidates, age, moment);
-  const evictions = candidates.reduce((sum, candidate) => sum + evictionPrice(candidate), 0);
+  const evictions = candidates.reduce((sum, candidate) => sum + evictionPrice(candidate, moment), 0);
   const cost = evictions + replacementPrice * OVERLAP;
   // Age matters only with a replacement: otherwise there is no new node that could be removed again.
   const isYoung = replacementPrice > 0 && age < YOUNG;
@@ -81,11 +81,13 @@ export function paybackCause(payback: Payback, price: number): OutcomeCause | un
 const prices = new WeakMap<Candidate, number>();
 
 /** Value in dollars of not moving the candidate's pods. */
-function evictionPrice(candidate: Candidate): number {
+function evictionPrice(candidate: Candidate, { podPrices }: Moment): number {
   let price = prices.get(candidate);
   if (price === undefined) {
-    const weight = candidate.pods.reduce((sum, pod) => sum + Math.max(0, evictionCost(pod)), 0);
-    price = weight * (isPatient(candidate.pool) ? EVICTION_OF_PATIENT : EVICTION);
+    const { pool, pods } = candidate;
+    const weight = pods.reduce((sum, pod) => sum + Math.max(0, evictionCost(pod)), 0);
+    const hours = isPatient(pool) ? EVICTION_OF_PATIENT : EVICTION;
+    price = weight * hours * (podPrices.get(pool.metadata.name) ?? 0);
     prices.set(candidate, price);
   }
   return price;

@@ -25,7 +25,7 @@ export function* removals(
   for (let asked = 0; asked < MOST_ASKED && queue.length > 0; asked++) {
     const more = queue.slice(0, step);
     const without = [...chosen, ...more];
-    const solution = pass.whatIf({ without, allowsUnsettled: false, existingOnly: true });
+    const solution = pass.whatIf({ without, allowsUnsettled: false, existingOnly: true, outcomeOnly: true });
     yield;
     const isPlaced = partsOf(without, solution).every(({ unplaced }) => unplaced.length === 0);
     if (isPlaced) {

@@ -5,6 +5,7 @@ import type { NodeView } from '../../cluster/nodeView.ts';
 import { budgetsOf } from '../../disruption/budgets.ts';
 import { findCandidates, type Candidates, type PoolCatalogue } from '../../disruption/candidate.ts';
 import type { DisruptionSettings, Pass, WhatIf } from '../../disruption/method.ts';
+import { podPrices } from '../../disruption/podPrices.ts';
 import { isSettled } from '../../disruption/settled.ts';
 import { podKey } from '../../pods/podKey.ts';
 import type { PoolOffer, Solution } from '../../solver/problem.ts';
@@ -61,6 +62,7 @@ export function disruptionPass(
     baseline,
     failedUntil: options.failedUntil,
     pausedUntil: options.pausedUntil,
+    podPrices: podPrices(candidates),
     calmFor: options.calmFor,
     whatIf: (question) => what.ask(question),
   };
