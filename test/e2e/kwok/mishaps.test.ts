@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Kinds } from '../../../src/api/kinds.ts';
-import { Finalizers, Taints } from '../../../src/api/labels.ts';
+import { Finalizers, Labels, Taints } from '../../../src/api/labels.ts';
 import { KwokCluster, type Program } from './kwokCluster.ts';
 import { Scenario, statusOf } from './scenario.ts';
 
 const LEASE = { name: 'karpenter-leader-election', namespace: 'kube-system' };
+const HOLD = { key: 'example.com/hold', value: 'true', effect: 'NoSchedule' as const };
 const BRISK = ['--batch-idle-duration=300ms', '--batch-max-duration=3s'];
 
 /** Failures around the program, one after the other. */
@@ -73,6 +74,60 @@ describe('in spite of', () => {
     expect(new Set(nodes.map(({ spec }) => spec?.providerID))).toEqual(
       new Set(claims.map(({ status }) => status?.providerID)),
     );
+    await own.end();
+  });
+
+  it.each([
+    ['its replacement is there', 'drift-waits'],
+    ['the old node is gone', 'drift-deletes'],
+  ])('the death of the process before %s, a drifted node is replaced once', async (_, name) => {
+    const own = new Scenario(cluster, name);
+    const isWaiting = name === 'drift-waits';
+    await run();
+    await own.pool({ disruption: { consolidateAfter: 'Never', budgets: [{ nodes: '100%' }] } });
+    await own.deployment(3);
+    await own.running(3);
+    const [old, ...others] = await own.nodes();
+    expect(others).toEqual([]);
+    const ref = { name: old?.metadata.name ?? '' };
+    // What the phase waits for is held until the successor runs.
+    if (!isWaiting) {
+      const finalizers = [...(old?.metadata.finalizers ?? []), HOLD.key];
+      await own.kube.patch(Kinds.Node, ref, { type: 'merge', body: { metadata: { finalizers } } });
+    }
+    const spec = {
+      ...(isWaiting && { spec: { startupTaints: [HOLD] } }),
+      metadata: { labels: { generation: 'second' } },
+    };
+    await own.kube.patch(Kinds.NodePool, { name }, { type: 'merge', body: { spec: { template: spec } } });
+    const next = await own.eventually('the phase has begun', async () => {
+      const nodes = await own.nodes();
+      const came = nodes.find(({ metadata }) => metadata.name !== ref.name);
+      const isHeld = isWaiting
+        ? came?.metadata.labels?.[Labels.registered] === 'true'
+        : nodes.some(({ metadata }) => metadata.name === ref.name && metadata.deletionTimestamp);
+      return isHeld ? came : undefined;
+    });
+    await programs.pop()?.end('SIGKILL');
+    await run();
+    if (isWaiting) {
+      const node = await own.kube.get(Kinds.Node, { name: next.metadata.name });
+      const taints = (node.spec?.taints ?? []).filter(({ key }) => key !== HOLD.key);
+      await own.kube.patch(Kinds.Node, { name: next.metadata.name }, { type: 'merge', body: { spec: { taints } } });
+    } else {
+      const { metadata } = await own.kube.get(Kinds.Node, ref);
+      const finalizers = metadata.finalizers?.filter((each) => each !== HOLD.key) ?? [];
+      await own.kube.patch(Kinds.Node, ref, { type: 'merge', body: { metadata: { finalizers } } });
+    }
+    await own.eventually('only the new node is left', async () => {
+      const nodes = await own.nodes();
+      const isAlone = nodes.length === 1 && nodes[0]?.metadata.name === next.metadata.name;
+      return isAlone && (await own.claims()).length === 1 ? true : undefined;
+    });
+    expect((await own.nodes()).flatMap(({ spec: { taints = [] } = {} }) => taints.map(({ key }) => key))).not.toContain(
+      Taints.disrupted.key,
+    );
+    expect(await own.running(3)).toHaveLength(3);
     await own.end();
   });
 
