@@ -84,7 +84,8 @@ describe('in spite of', () => {
     const own = new Scenario(cluster, name);
     const isWaiting = name === 'drift-waits';
     await run();
-    await own.pool({ disruption: { consolidateAfter: 'Never', budgets: [{ nodes: '100%' }] } });
+    const disruption = { consolidateAfter: 'Never', consolidationPolicy: 'WhenEmpty' as const };
+    await own.pool({ disruption: { ...disruption, budgets: [{ nodes: '100%' }] } });
     await own.deployment(3);
     await own.running(3);
     const [old, ...others] = await own.nodes();
