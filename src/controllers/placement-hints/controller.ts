@@ -8,6 +8,7 @@ import { podKind } from '../../pods/podKind.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
 import { canBeToldTogether, onlySkew, spreadKey, toldAtOnce } from '../../cluster/spreadOrder.ts';
 import type { Place } from '../../cluster/placements.ts';
+import { stillPromised } from '../../cluster/stillPromised.ts';
 import { keyOf, refOf, watch, type Watch } from '../../kube/runtime/watch.ts';
 import type { RegistrationHook } from '../nodeclaim-lifecycle/registrationHook.ts';
 import type { World } from '../world/world.ts';
@@ -42,6 +43,8 @@ const REPEAT = { wait: 20, prompt: 10, longest: 5_000, calm: 1_000 };
  * all pods again and would clear an earlier write at once.
  */
 const PAUSE = 2;
+/** How often a pod whose room others have taken looks for another place, in milliseconds. */
+const LOOK_AGAIN = 250;
 /** A hint without a plan is kept this long: after a restart, the next plan may repeat it. */
 const ORPHAN_WAIT = 5_000;
 
@@ -64,6 +67,7 @@ export class PlacementHints {
   private readonly tried = new Map<string, number>();
   /** By the UID of a waiting pod: the last hint. */
   private readonly said = new Map<string, Said>();
+  private enqueue: (key: string) => void = () => undefined;
   private readonly lastTried = ({ metadata }: Pod): number => this.tried.get(metadata.uid ?? '') ?? 0;
 
   constructor(world: World, options: PlacementHintsOptions & PlacementHintsPorts) {
@@ -83,7 +87,12 @@ export class PlacementHints {
 
   controller(): Controller {
     const { informers, cluster } = this.world;
-    const places: Watch = { start: (enqueue) => cluster.places.subscribe((pod) => enqueue(keyOf(pod))) };
+    const places: Watch = {
+      start: (enqueue) => {
+        this.enqueue = enqueue;
+        return cluster.places.subscribe((pod) => enqueue(keyOf(pod)));
+      },
+    };
     return reconciler({
       ...this.world,
       name: 'placement.hints',
@@ -105,13 +114,18 @@ export class PlacementHints {
           this.said.delete(uid);
           this.tried.delete(uid);
           const isStray = type === 'updated' && !event.old.spec?.nodeName && told !== object.spec?.nodeName;
-          return [...(isStray ? [keyOf(object)] : []), ...this.siblingsOf(object)];
+          const crowded = isStray ? this.expectedOn(object.spec?.nodeName ?? '') : [];
+          return [...(isStray ? [keyOf(object)] : []), ...crowded, ...this.siblingsOf(object)];
         }),
       ],
       reconcile: async (key, { signal }) => {
         const pod = cluster.pod(refOf(key));
         if (pod?.spec?.nodeName) return this.makeRoom(pod.spec.nodeName);
-        return pod && !this.isEarly(pod) ? this.hint(pod, { signal }) : undefined;
+        if (pod === undefined || this.isEarly(pod)) return undefined;
+        const crowded = this.outrunOn(pod);
+        if (crowded !== undefined) this.makeRoom(crowded);
+        const result = await this.hint(pod, { signal });
+        return this.outrunOn(pod) === undefined ? result : { requeueAfter: LOOK_AGAIN };
       },
     });
   }
@@ -190,7 +204,29 @@ export class PlacementHints {
     const { cluster, clock, log } = this.world;
     if (!cluster.places.areMixed) return;
     const moved = reseat({ cluster, freeOn: this.freeOn }, node, clock.now());
-    if (moved > 0) log.debug('changed the planned nodes of pods', { Node: node, pods: moved });
+    if (moved === 0) return;
+    log.debug('changed the planned nodes of pods', { Node: node, pods: moved });
+    for (const key of this.expectedOn(node)) this.enqueue(key);
+  }
+
+  /** Pods that are expected on the node and do not run yet. */
+  private expectedOn(node: string): readonly string[] {
+    const { turns } = this.world.cluster.places;
+    return this.world.cluster.places.on(node).flatMap((place) => (turns.waits(place) ? [keyOf(place.pod)] : []));
+  }
+
+  /**
+   * The node that the pod is expected on, if others have taken its room there. Nominated all the same, it would keep out
+   * those that have room: the scheduler counts it against each of them.
+   */
+  private outrunOn(pod: Pod): string | undefined {
+    const { places } = this.world.cluster;
+    const place = places.of(pod, this.world.clock.now());
+    const view = place && places.viewOf(place);
+    if (view?.registered !== true || pod.spec?.nodeName) return undefined;
+    const waiting = places.on(view.name).flatMap((each) => (places.turns.waits(each) ? [each.pod] : []));
+    const { outrun } = stillPromised(waiting, this.freeOn(view));
+    return outrun.some(({ metadata }) => metadata.uid === pod.metadata.uid) ? view.name : undefined;
   }
 
   private concerns(pod: Pod): boolean {
@@ -237,6 +273,7 @@ export class PlacementHints {
       view: place && places.viewOf(place),
       isPlanned: place !== undefined,
       matters: matters && !(place && this.isBlocked(pod, place)),
+      isOutrun: matters && this.outrunOn(pod) !== undefined,
     };
     return hintDecision(pod, expectation, this.schedulers);
   }

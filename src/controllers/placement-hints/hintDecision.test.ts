@@ -18,7 +18,12 @@ function pod(spec: object = {}, nominatedNodeName?: string, isOurs = true): Pod 
   } as Pod;
 }
 
-const EXPECTED: Expectation = { view: nodeView({ node: node('4') }, []), isPlanned: true, matters: true };
+const EXPECTED: Expectation = {
+  view: nodeView({ node: node('4') }, []),
+  isPlanned: true,
+  matters: true,
+  isOutrun: false,
+};
 const schedulers = new Set(['default-scheduler']);
 const decide = (each: Pod, expected: Partial<Expectation> = {}): string | null | undefined =>
   hintDecision(each, { ...EXPECTED, ...expected }, schedulers);
@@ -48,6 +53,11 @@ describe('a pod with a place', () => {
       expect(decide(pod({}, 'other', false), own)).toBeUndefined();
     }
     expect(decide(pod({}, 'n'), { matters: false })).toBeUndefined();
+  });
+
+  it('loses its hint where others have taken its room, so that it keeps out none that has room', () => {
+    expect(decide(pod({}, 'n'), { isOutrun: true })).toBeNull();
+    expect(decide(pod(), { isOutrun: true })).toBeUndefined();
   });
 });
 

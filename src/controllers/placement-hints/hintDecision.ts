@@ -13,17 +13,19 @@ export interface Expectation {
   readonly isPlanned: boolean;
   /** Whether it matters which of the planned pods gets which node. */
   readonly matters: boolean;
+  /** Others have taken the room that the pod was to have. */
+  readonly isOutrun: boolean;
 }
 
 /** The node to write to the pod's status, `null` to remove a hint, undefined to change nothing. */
 export function hintDecision(
   pod: Pod,
-  { view, isPlanned, matters }: Expectation,
+  { view, isPlanned, matters, isOutrun }: Expectation,
   schedulers: ReadonlySet<string>,
 ): string | null | undefined {
   if (!mayHint(pod, schedulers)) return undefined;
   const said = hintedNode(pod);
-  if (!isPlanned) return said === undefined ? undefined : null;
+  if (!isPlanned || isOutrun) return said === undefined ? undefined : null;
   const node = view?.node?.metadata.name;
   if (node !== undefined && node === said) return undefined;
   if (view !== undefined && node !== undefined && matters && hasRoom(view, pod)) return node;

@@ -33,10 +33,18 @@ const LINGER = { idle: 200, longest: 1_000 };
  */
 const SETTLE = 200;
 const MOST_BEGUN = 10_000;
-/** Nodes opened concurrently: enough to keep the API server busy, few enough that their order counts. */
-const AT_ONCE = 12;
+/**
+ * How many nodes are let open at once. The scheduler begins with the first, and binds pods faster than nodes open one after
+ * another; the API server takes writes that come together about in their order.
+ */
+const AT_ONCE = 100;
 /** Upper limit on the time to open a group in order; then the rest opens at once. */
 const LONGEST_OPENING = 1_000;
+/**
+ * For so long for each node, in milliseconds, the pods of a group that is open have the API server to themselves: hints that
+ * the scheduler clears meanwhile are to be written again before others take the room.
+ */
+const BINDING = 12;
 /** How many times hints cleared in the meantime are rewritten before the nodes open. */
 const ROUNDS = 5;
 
@@ -214,8 +222,16 @@ class Procession {
   private beginWave(): void {
     while (this.waves[0]?.length === 0) this.waves.shift();
     for (const claim of this.waves[0] ?? []) this.unopened.add(claim);
-    if (this.unopened.size === 0) this.over.abort();
+    if (this.unopened.size === 0) this.rest();
     for (let under = 0; under < AT_ONCE; under++) this.next();
+  }
+
+  private rest(): void {
+    const { signal } = this.over;
+    void this.clock
+      .sleep(BINDING * this.gates.size, signal)
+      .then(() => this.over.abort())
+      .catch(() => undefined);
   }
 
   private next(): void {

@@ -86,6 +86,26 @@ describe('pods whose node was taken by another pod', () => {
     expect([makeRoom('y'), placeOf(spread)]).toEqual([1, 'z']);
   });
 
+  it('that must spread go to another domain where all stay as even as they must be', () => {
+    cluster.setNode(node('x', { zone: 'a' }));
+    cluster.setNode(node('y', { zone: 'b' }));
+    const labelSelector = { matchLabels: { app: 'web' } };
+    const constraint = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', labelSelector };
+    const web = (name: string, cpu: string): Pod => {
+      const made = pod(name, cpu, { topologySpreadConstraints: [constraint] });
+      return { ...made, metadata: { ...made.metadata, labels: { app: 'web' } } };
+    };
+    const [stray, moving, other] = [pod('stray', '3'), web('moving', '3'), web('other', '100m')];
+    expectOn('x', stray, other);
+    expectOn('y', moving);
+    bind(stray, 'y');
+    // Both would be in one zone.
+    expect([makeRoom('y'), placeOf(moving)]).toEqual([0, 'y']);
+    cluster.setNode(node('z', { zone: 'b' }));
+    expectOn('z', web('third', '3500m'));
+    expect([makeRoom('y'), placeOf(moving)]).toEqual([1, 'x']);
+  });
+
   it('stay when rules bind them to their node', () => {
     const stray = pod('stray', '2');
     const bound = [

@@ -14,6 +14,7 @@ import { podRequests } from '../../pods/podRequests.ts';
 import { untoleratedTaints } from '../../pods/taints.ts';
 import { addResources, fits, quantityOf, subtractResources, type Resources } from '../../units/resources.ts';
 import { exchange, type Seat, type Table } from './exchange.ts';
+import { SpreadMoves } from './spreadMoves.ts';
 
 export interface ReseatingPorts {
   readonly cluster: Cluster;
@@ -22,7 +23,7 @@ export interface ReseatingPorts {
 }
 
 /** Most nodes asked for room, including launching ones; those with most room first. */
-const MOST_PARTNERS = 12;
+const MOST_PARTNERS = 24;
 
 /** Moves places from this node to others when the pods expected on it do not fit. Returns the number of moved pods. */
 export function reseat({ cluster, freeOn }: ReseatingPorts, nodeName: string, now: number): number {
@@ -33,20 +34,23 @@ export function reseat({ cluster, freeOn }: ReseatingPorts, nodeName: string, no
   const seated = seatsOn(cluster, crowded.name, now);
   if (seated.length === 0 || fits(demandOf(seated), freeOn(crowded))) return 0;
   const free = freeOn(crowded);
-  const partners: readonly Partner[] = views
+  const spreads = new SpreadMoves(cluster, views);
+  const over = subtractResources(demandOf(seated), free);
+  const others: readonly Partner[] = views
     .filter((view) => view !== crowded)
     .map((view) => ({ view, room: freeOn(view), own: seatsOn(cluster, view.name, now) }))
     .map((partner) => ({ ...partner, left: subtractResources(partner.room, demandOf(partner.own)) }))
-    .sort((one, other) => shareOf(other.left, other.view) - shareOf(one.left, one.view))
-    .slice(0, MOST_PARTNERS);
+    .sort((one, other) => shareOf(other.left, other.view) - shareOf(one.left, one.view));
+  // Two nodes that hold too much between them cannot help each other.
+  const partners = others.filter(({ left }) => fits(over, left)).slice(0, MOST_PARTNERS);
   for (const { view, room, own } of partners) {
-    const found = exchange(tableOf(seated, free, crowded, view), tableOf(own, room, view, crowded));
+    const found = exchange(tableOf(seated, free, spreads, crowded, view), tableOf(own, room, spreads, view, crowded));
     if (found === undefined) continue;
     for (const pod of found.there) places.move(pod, view.name);
     for (const pod of found.here) places.move(pod, crowded.name);
     return found.there.length + found.here.length;
   }
-  const moves = overThree(seated, free, crowded, partners);
+  const moves = overThree(seated, over, spreads, crowded, others.slice(0, MOST_PARTNERS));
   for (const { pod, to } of moves) places.move(pod, to);
   return moves.length;
 }
@@ -54,21 +58,21 @@ export function reseat({ cluster, freeOn }: ReseatingPorts, nodeName: string, no
 /** Moves one pod to a second node and another one from there to a third; none if there is no such pair. */
 function overThree(
   seated: readonly Place[],
-  free: Resources,
+  over: Resources,
+  spreads: SpreadMoves,
   crowded: NodeView,
   partners: readonly Partner[],
 ): readonly { readonly pod: Pod; readonly to: string }[] {
-  const over = subtractResources(demandOf(seated), free);
   for (const { pod, open } of seated) {
     const requests = podRequests(pod);
     if (open || !fits(over, requests)) continue;
     for (const { view, own, left } of partners) {
-      if (!mayGo(pod, crowded, view)) continue;
+      if (!mayGo(pod, spreads, crowded, view)) continue;
       for (const next of own) {
         const freed = podRequests(next.pod);
         if (next.open || !fits(requests, addResources(left, freed))) continue;
         const last = partners.find(
-          (each) => each.view !== view && fits(freed, each.left) && mayGo(next.pod, view, each.view),
+          (each) => each.view !== view && fits(freed, each.left) && mayGo(next.pod, spreads, view, each.view),
         );
         if (last === undefined) continue;
         return [
@@ -99,18 +103,27 @@ function seatsOn(cluster: Cluster, name: string, now: number): readonly Place[] 
 
 const demandOf = (places: readonly Place[]): Resources => addResources(...places.map(({ pod }) => podRequests(pod)));
 
-function tableOf(places: readonly Place[], free: Resources, from: NodeView, other: NodeView): Table<Pod> {
-  const seats = places.map(({ pod, open }): Seat<Pod> => ({
-    of: pod,
-    kind: podKind(pod).kind,
-    requests: podRequests(pod),
-    mayMove: !open && mayGo(pod, from, other),
-  }));
+function tableOf(
+  places: readonly Place[],
+  free: Resources,
+  spreads: SpreadMoves,
+  from: NodeView,
+  other: NodeView,
+): Table<Pod> {
+  const crossing = new Set<string>();
+  const seats = places.map(({ pod, open }): Seat<Pod> => {
+    const { kind } = podKind(pod);
+    // One of a kind may go to another domain: what holds for it need not hold for a second one.
+    const isAlike = spreads.areAlike(pod, from, other);
+    const mayMove = !open && (isAlike || !crossing.has(kind)) && mayGo(pod, spreads, from, other);
+    if (mayMove && !isAlike) crossing.add(kind);
+    return { of: pod, kind, requests: podRequests(pod), mayMove };
+  });
   return { free, seats };
 }
 
-function mayGo(pod: Pod, from: NodeView, to: NodeView): boolean {
-  return isSimple(pod) && isSpreadAlike(pod, from, to) && accepts(to, pod);
+function mayGo(pod: Pod, spreads: SpreadMoves, from: NodeView, to: NodeView): boolean {
+  return isSimple(pod) && spreads.mayGo(pod, from, to) && accepts(to, pod);
 }
 
 /** Its place does not matter to other pods, nor theirs to it. */
@@ -119,14 +132,6 @@ function isSimple(pod: Pod): boolean {
   if (affinity?.podAffinity ?? affinity?.podAntiAffinity) return false;
   if (volumes.some(({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim ?? ephemeral)) return false;
   return hostPortsOf(pod).length === 0;
-}
-
-/** Whether both nodes are in the same domain of the pod's hard spread. */
-function isSpreadAlike({ spec }: Pod, from: NodeView, to: NodeView): boolean {
-  return (spec?.topologySpreadConstraints ?? []).every(
-    ({ whenUnsatisfiable, topologyKey }) =>
-      whenUnsatisfiable !== 'DoNotSchedule' || from.labels[topologyKey] === to.labels[topologyKey],
-  );
 }
 
 function accepts({ node, taints }: NodeView, pod: Pod): boolean {

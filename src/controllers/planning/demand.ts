@@ -5,12 +5,10 @@ import { isReschedulable } from '../../pods/podPredicates.ts';
 import type { ClusterSnapshot } from '../../cluster/cluster.ts';
 import type { World } from '../world/world.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
-import type { Place } from '../../cluster/placements.ts';
-import { podKey } from '../../pods/podKey.ts';
+import { stillPromised } from '../../cluster/stillPromised.ts';
 import { withoutNode } from '../../pods/withoutNode.ts';
-import { podRequests } from '../../pods/podRequests.ts';
 import type { PodVolumes } from '../../constraints/volumes.ts';
-import { fits, subtractResources } from '../../units/resources.ts';
+import { subtractResources, type Resources } from '../../units/resources.ts';
 import type { PodObjection } from '../../ledger/objection.ts';
 import { podObjection } from './podValidation.ts';
 import type { KnownVolumes } from './podVolumes.ts';
@@ -44,7 +42,10 @@ export function currentDemand(
   };
   const held = new Set<string>();
   for (const { view, places } of world.cluster.places.all(now)) {
-    const { kept, outrun } = stillPromised(view, placedPods(places));
+    const { kept, outrun } = stillPromised(
+      places.map(({ pod }) => pod),
+      roomOn(view),
+    );
     if (kept.length > 0) promised.set(view.name, kept);
     const lost = new Set(outrun);
     for (const { pod } of places) if (!lost.has(pod)) held.add(pod.metadata.uid ?? '');
@@ -73,27 +74,8 @@ function volumesOf(key: string, cluster: World['cluster'], disks: KnownVolumes):
  * Other pods may have taken the room on a node that is up: a pod that no longer fits need not wait until its place
  * expires.
  */
-function stillPromised(
-  view: NodeView,
-  pods: readonly Pod[],
-): { readonly kept: readonly Pod[]; readonly outrun: readonly Pod[] } {
-  if (!view.initialized) return { kept: pods, outrun: [] };
-  const kept: Pod[] = [];
-  const outrun: Pod[] = [];
-  let free = subtractResources(view.allocatable, view.requested);
-  for (const pod of pods) {
-    const requests = podRequests(pod);
-    if (fits(requests, free)) {
-      kept.push(pod);
-      free = subtractResources(free, requests);
-    } else outrun.push(pod);
-  }
-  return { kept, outrun };
-}
-
-/** In a fixed order, so that the same places give the same node. */
-function placedPods(places: readonly Place[]): readonly Pod[] {
-  return places.map(({ pod }) => pod).sort((left, right) => (podKey(left) < podKey(right) ? -1 : 1));
+function roomOn({ initialized, allocatable, requested }: NodeView): Resources | undefined {
+  return initialized ? subtractResources(allocatable, requested) : undefined;
 }
 
 /** Pods of nodes being deleted, except those that cannot leave yet. */
