@@ -31,6 +31,11 @@ describe('an arrangement', () => {
     expect(order).toEqual(['z', 'x', 'y']);
   });
 
+  it('opens a node that many pods are about to ask for before nodes that one pod asks for', () => {
+    const places = ['a-1@u', 'b-1@v', 'c-1@w', 'd-1@x', 'd-2@x', 'd-3@x', 'd-4@x', 'd-5@x'].map(place);
+    expect(arrangement(places, new Map()).order).toEqual(['x', 'u', 'v', 'w']);
+  });
+
   it('puts the pods of a kind that are tried first on few nodes', () => {
     const places = ['a-1@x', 'a-2@y', 'a-3@y', 'b-1@x'].map(place);
     const found = arrangement(places, new Map());

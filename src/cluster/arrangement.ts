@@ -10,11 +10,14 @@ export interface ClaimPlace {
 }
 
 export interface Arrangement {
-  /** Claims in the order in which their nodes should open. */
+  /** Claims in the order in which pods will ask for their nodes; those that many soon ask for come earlier. */
   readonly order: readonly string[];
   /** By group: place `i` is for pod `i`. */
   readonly assigned: readonly { readonly places: readonly Place[]; readonly pods: readonly Pod[] }[];
 }
+
+/** Pods that the scheduler tries while the nodes of a large plan open, about. */
+const SOON = 100;
 
 /**
  * `places` are in the order in which the scheduler will try their pods. Each pod gets, in turn, a place of its group on
@@ -35,18 +38,36 @@ export function arrangement(
   }
   const queues = new Map([...fixed].map(([group, own]) => [group, [...own]]));
   const order = new Set<string>();
+  const asked: string[] = [];
   const assigned = new Map<string, { places: Place[]; pods: Pod[] }>();
   for (const { group, place } of places) {
     const queue = queues.get(group);
     const next = queue ? queue.shift() : takeNext(left.get(group), order);
     if (next === undefined) continue;
     order.add(next.claim);
+    asked.push(next.claim);
     const known = assigned.get(group) ?? { places: [], pods: [] };
     assigned.set(group, known);
     known.places.push(next.place);
     known.pods.push(place.pod);
   }
-  return { order: [...order], assigned: [...assigned.values()] };
+  return { order: openingOrder(asked), assigned: [...assigned.values()] };
+}
+
+/**
+ * The scheduler tries pods faster than nodes open: a node that one pod asks for is worth less than one that many ask for soon
+ * after. `asked` has the claims that pods ask for, turn by turn.
+ */
+function openingOrder(asked: readonly string[]): readonly string[] {
+  const known = new Map<string, { readonly place: number; readonly turn: number; pods: number }>();
+  for (const [turn, claim] of asked.entries()) {
+    const first = known.get(claim);
+    if (first === undefined) known.set(claim, { place: known.size + 1, turn, pods: 1 });
+    else if (turn < first.turn + SOON) first.pods += 1;
+  }
+  return [...known]
+    .sort(([, one], [, other]) => one.place / one.pods - other.place / other.pods)
+    .map(([claim]) => claim);
 }
 
 function takeNext(byClaim: Map<string, ClaimPlace[]> | undefined, order: ReadonlySet<string>): ClaimPlace | undefined {
