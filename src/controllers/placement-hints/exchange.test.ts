@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addResources, fits, parseResources, type Resources } from '../../units/resources.ts';
-import { exchange, type Seat, type Table } from './exchange.ts';
+import { exchange, exchangeOverMany, type Neighbour, type Seat, type Table } from './exchange.ts';
 
 const asks = (cpu: number, memory = cpu): Resources => parseResources({ cpu, memory: `${memory}Gi` });
 const seat = (of: string, requests: Resources, mayMove = true): Seat<string> => ({
@@ -78,5 +78,32 @@ describe('an exchange', () => {
         expect(fixed.filter(({ of }) => goes.has(of) || comes.has(of))).toEqual([]);
       }),
     );
+  });
+});
+
+describe('an exchange with several nodes', () => {
+  const neighbour = (name: string, own: Table<string>, takes = true): Neighbour<string> => ({
+    name,
+    table: own,
+    takes: () => takes,
+  });
+
+  it('moves pods to where each node has a little room', () => {
+    const crowded = table(asks(4), seat('a', asks(3)), seat('b', asks(3)));
+    const one = table(asks(3), seat('c', asks(2)));
+    const two = table(asks(4), seat('d', asks(2)), seat('e', asks(1)));
+    expect(exchangeOverMany(crowded, [neighbour('one', one), neighbour('two', two)])).toEqual([
+      { of: 'a', to: 'one' },
+      { of: 'c', to: undefined },
+      { of: 'b', to: 'two' },
+      { of: 'd', to: undefined },
+    ]);
+  });
+
+  it('moves nothing when not all would have room, or pods may not go there', () => {
+    const crowded = table(asks(4), seat('a', asks(3)), seat('b', asks(3)));
+    const one = table(asks(3), seat('c', asks(2)));
+    expect(exchangeOverMany(crowded, [neighbour('one', one)])).toEqual([]);
+    expect(exchangeOverMany(crowded, [neighbour('one', table(asks(9)), false)])).toEqual([]);
   });
 });

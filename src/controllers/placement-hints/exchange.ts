@@ -31,7 +31,23 @@ interface Hand<T> {
   readonly sum: Vector;
 }
 
-/** Most pods to move in each direction: each costs a hint, and the search grows with them. */
+/** Another node for `exchangeOverMany`: its table, and which seats of the crowded one may be told it. */
+export interface Neighbour<T> {
+  readonly name: string;
+  readonly table: Table<T>;
+  readonly takes: (seat: Seat<T>) => boolean;
+}
+
+export interface Move<T> {
+  readonly of: T;
+  /** Undefined: the crowded node. */
+  readonly to: string | undefined;
+}
+
+/** Pods that change places one by one at most, where no two nodes can help each other. */
+const MOST_STEPS = 6;
+
+/** As many move at most: each is a hint to write, and the search grows with them. */
 const MOST = { there: 4, here: 3 };
 const MOST_HANDS = 4_000;
 const MOST_PAIRS = 400_000;
@@ -61,7 +77,65 @@ export function exchange<T>(crowded: Table<T>, other: Table<T>): Exchange<T> | u
   return undefined;
 }
 
-/** Movable seats in every combination of kinds, up to `most`; smaller sets first. */
+/**
+ * Where each of several nodes has a little room left, but none enough: pods of the crowded node change places with smaller
+ * ones of others, or just go, each time those that relieve it most. None where that does not give room to all its seats.
+ */
+export function exchangeOverMany<T>(crowded: Table<T>, neighbours: readonly Neighbour<T>[]): readonly Move<T>[] {
+  const tables = [crowded, ...neighbours.map(({ table }) => table)];
+  const names = [...new Set(tables.flatMap(({ seats }) => seats.flatMap(({ requests }) => Object.keys(requests))))];
+  const vectorOf = (resources: Resources): Vector => names.map((name) => quantityOf(resources, name).milliValue());
+  const free = vectorOf(crowded.free);
+  let over = minus(total(crowded.seats, vectorOf, names), free);
+  const burden = (vector: Vector): number =>
+    vector.reduce((sum, amount, at) => sum + Math.max(0, amount) / Math.max(1, free[at] ?? 0), 0);
+  const own = new Set(oneOfAKind(crowded.seats.map((seat) => ({ seat, size: vectorOf(seat.requests) }))));
+  const others = neighbours.map((neighbour) => ({
+    neighbour,
+    left: minus(vectorOf(neighbour.table.free), total(neighbour.table.seats, vectorOf, names)),
+    seats: new Set(
+      oneOfAKind(neighbour.table.seats.map((seat) => ({ seat, size: vectorOf(seat.requests) }))).filter(
+        ({ seat }) => seat.mayMove,
+      ),
+    ),
+  }));
+  const nothing = { seat: undefined, size: names.map(() => 0) };
+  const moves: Move<T>[] = [];
+  for (let step = 0; step < MOST_STEPS && burden(over) > 0; step++) {
+    let best: { readonly relief: number; readonly apply: () => void } | undefined;
+    for (const other of others) {
+      for (const given of own) {
+        if (!other.neighbour.takes(given.seat)) continue;
+        for (const taken of [nothing, ...other.seats]) {
+          const gain = minus(given.size, taken.size);
+          if (!isWithin(gain, other.left)) continue;
+          const relieved = minus(over, gain);
+          const relief = burden(over) - burden(relieved);
+          if (relief <= (best?.relief ?? 0)) continue;
+          const apply = (): void => {
+            over = relieved;
+            other.left = minus(other.left, gain);
+            own.delete(given);
+            moves.push({ of: given.seat.of, to: other.neighbour.name });
+            if (taken.seat === undefined) return;
+            other.seats.delete(taken);
+            moves.push({ of: taken.seat.of, to: undefined });
+          };
+          best = { relief, apply };
+        }
+      }
+    }
+    if (best === undefined) return [];
+    best.apply();
+  }
+  return burden(over) > 0 ? [] : moves;
+}
+
+function oneOfAKind<T extends { readonly seat: { readonly kind: string } }>(seats: readonly T[]): readonly T[] {
+  return [...new Map(seats.map((each) => [each.seat.kind, each])).values()];
+}
+
+/** Up to `most` seats that may move, in every combination of kinds, smaller hands first. */
 function handsOf<T>(
   seats: readonly Seat<T>[],
   most: number,

@@ -13,7 +13,7 @@ import { podKind } from '../../pods/podKind.ts';
 import { podRequests } from '../../pods/podRequests.ts';
 import { untoleratedTaints } from '../../pods/taints.ts';
 import { addResources, fits, quantityOf, subtractResources, type Resources } from '../../units/resources.ts';
-import { exchange, type Seat, type Table } from './exchange.ts';
+import { exchange, exchangeOverMany, type Neighbour, type Seat, type Table } from './exchange.ts';
 import { SpreadMoves } from './spreadMoves.ts';
 
 export interface ReseatingPorts {
@@ -25,7 +25,10 @@ export interface ReseatingPorts {
 /** Most nodes asked for room, including launching ones; those with most room first. */
 const MOST_PARTNERS = 24;
 
-/** Moves places from this node to others when the pods expected on it do not fit. Returns the number of moved pods. */
+/** Nodes that each give a little, where none can help alone. */
+const MOST_NEIGHBOURS = 40;
+
+/** Gives places on this node to others when the pods expected on it have no room there. Returns how many pods moved. */
 export function reseat({ cluster, freeOn }: ReseatingPorts, nodeName: string, now: number): number {
   const { places } = cluster;
   const views = cluster.snapshot().nodes.filter(({ deleting }) => !deleting);
@@ -52,7 +55,43 @@ export function reseat({ cluster, freeOn }: ReseatingPorts, nodeName: string, no
   }
   const moves = overThree(seated, over, spreads, crowded, others.slice(0, MOST_PARTNERS));
   for (const { pod, to } of moves) places.move(pod, to);
-  return moves.length;
+  if (moves.length > 0) return moves.length;
+  const open = new Set(seated.flatMap((place) => (place.open ? [place.pod] : [])));
+  const neighbours = others
+    .slice(0, MOST_NEIGHBOURS)
+    .map((partner) => neighbourOf(partner, spreads, crowded, (pod) => !open.has(pod)));
+  const small = exchangeOverMany(seatsFrom(seated, free), neighbours);
+  for (const { of: pod, to } of small) places.move(pod, to ?? crowded.name);
+  return small.length;
+}
+
+/** The pods of a node, none of which moves for now. */
+function seatsFrom(places: readonly Place[], free: Resources): Table<Pod> {
+  const seats = places.map(({ pod }): Seat<Pod> => ({
+    of: pod,
+    kind: podKind(pod).kind,
+    requests: podRequests(pod),
+    mayMove: false,
+  }));
+  return { free, seats };
+}
+
+/** Several pods may move: only where no spread tells the nodes apart, for what holds for one need not hold for others. */
+function neighbourOf(
+  { view, room, own }: Partner,
+  spreads: SpreadMoves,
+  crowded: NodeView,
+  mayLeave: (pod: Pod) => boolean,
+): Neighbour<Pod> {
+  const mayChange = (pod: Pod, from: NodeView, to: NodeView): boolean =>
+    spreads.areAlike(pod, from, to) && mayGo(pod, spreads, from, to);
+  const going = new Map(own.map(({ pod, open }) => [pod, !open && mayChange(pod, view, crowded)]));
+  const { free, seats } = seatsFrom(own, room);
+  return {
+    name: view.name,
+    table: { free, seats: seats.map((seat) => ({ ...seat, mayMove: going.get(seat.of) === true })) },
+    takes: ({ of: pod }) => mayLeave(pod) && mayChange(pod, crowded, view),
+  };
 }
 
 /** Moves one pod to a second node and another one from there to a third; none if there is no such pair. */
