@@ -58,7 +58,7 @@ describe('WorldObserver', () => {
     expect(observer.facts()).toMatchObject({ saved: 0 });
     ledger.append({ kind: 'disruption-end', command: 'c1', reason: 'Underutilized', nodes: ['one'], outcome: 'done' });
     expect(observer.facts()).toMatchObject({ saved: 0.1, held: 0 });
-    expect(observer.facts().decisions.at(-1)).toMatch(/Underutilized: one goes, saves \$0\.1000 per hour$/);
+    expect(observer.facts().decisions.at(-1)).toMatch(/Underutilized: removes one, saves \$0\.1000 per hour$/);
     stop.abort();
     await running;
   });
