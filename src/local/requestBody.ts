@@ -29,12 +29,16 @@ export interface OpenServer {
   close(): Promise<void>;
 }
 
-/** The port, which is any free one when 0 was asked for; fails when it is taken. */
+/**
+ * The port, which is any free one when 0 was asked for; fails when it is taken. A connection that cannot be accepted
+ * later is only warned of: clients try again.
+ */
 export async function listen(server: NetServer, port: number, host: string): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
+  server.on('error', (error) => process.emitWarning(error));
   return (server.address() as AddressInfo).port;
 }
 

@@ -2,8 +2,8 @@
 import type { Node, Pod } from '../../api/kinds.ts';
 
 /** Of pods and of nodes. */
-export const isReady = ({ status: { conditions = [] } = {} }: Pick<Pod, 'status'> | Pick<Node, 'status'>): boolean =>
-  conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+export const isReady = ({ status }: Pick<Pod, 'status'> | Pick<Node, 'status'>): boolean =>
+  (status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
 
 /** When a ready pod becomes available: once it has been ready for `minReadySeconds`. */
 function availableAt(pod: Pod, minReadySeconds: number): number {

@@ -119,8 +119,6 @@ export async function listenHttps(options: HttpsServerOptions): Promise<HttpsSer
   // A client that breaks off in the middle of a session ends only that session.
   server.on('sessionError', (_error, session) => session.destroy());
   const port = await listen(server, options.port, options.host);
-  // A connection that could not be accepted is the client's to try again.
-  server.on('error', (error) => process.emitWarning(error));
   return {
     port,
     close: async () => {

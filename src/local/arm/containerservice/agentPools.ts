@@ -13,7 +13,7 @@ import { resolveKubernetes } from './kubernetesVersions.ts';
 import { AGENT_POOLS, CLUSTER_PATH, CONTAINER_SERVICE, MANAGED_CLUSTERS } from './managedClusters.ts';
 import { defaultMaxPods } from './networkProfile.ts';
 import { checkAutomatic, checkStop, isAutomatic } from './nodeProvisioning.ts';
-import { checkPoolSize } from './poolRules.ts';
+import { checkMarks, checkPoolSize } from './poolRules.ts';
 import { MACHINES, type PoolNodes, type PoolRollouts } from './poolRollouts.ts';
 import type { Operation } from '../operations.ts';
 
@@ -247,6 +247,7 @@ export class AgentPools {
     if (mode === 'Machines')
       return { type: 'VirtualMachines', osType: 'Linux', ...common, powerState: { code: 'Running' } };
     checkPoolSize(common, mode);
+    checkMarks(common);
     const size = textAt(common, 'vmSize') ?? 'Standard_D4ds_v5';
     if (this.context.catalogueAt(cluster.location).find(size) === undefined) throw this.sizeNotSupported(cluster, size);
     return {

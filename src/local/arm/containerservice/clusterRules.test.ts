@@ -113,6 +113,20 @@ describe('what AKS refuses of any cluster', () => {
       ),
     ],
     [
+      { nodeLabels: { team: 'not a label' } },
+      invalid(
+        'agentPoolProfile.nodeLabels',
+        " Error details: 'team=not a label': a label value must consist of letters, digits, '-', '_' and '.', and begin and end with a letter or digit.",
+      ),
+    ],
+    [
+      { nodeTaints: ['team=a:Sometimes'] },
+      invalid(
+        'agentPoolProfile.nodeTaints',
+        " Error details: 'team=a:Sometimes': must be key=value:effect, with the effect NoSchedule, PreferNoSchedule or NoExecute.",
+      ),
+    ],
+    [
       { enableAutoScaling: true, minCount: 3, maxCount: 1 },
       invalid(
         'agentPoolProfile.maxCount',
@@ -215,6 +229,19 @@ describe('what AKS refuses of any cluster', () => {
           'managed cluster is in Provisioning State(Succeeded) and Power State(Running), starting cannot be performed',
       },
     });
+  });
+
+  it('changes a pool also when its nodes cannot be marked, with a warning', async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ message }: Error): void => void warnings.push(message);
+    process.on('warning', onWarning);
+    const unmarked = await ArmFixture.start({ markNodes: () => Promise.reject(new Error('no answer')) });
+    unmarked.arm.addAgentPool('pool', { ...SYSTEM });
+    const body = { properties: { nodeLabels: { team: 'a' } } };
+    expect((await unmarked.ask(at('local', '/agentPools/pool'), { method: 'PUT', body })).status).toBe(200);
+    await expect.poll(() => warnings).toContain('nodes of pool: no answer');
+    process.off('warning', onWarning);
+    await unmarked.close();
   });
 
   it('fills in what a client leaves open, as AKS does', async () => {

@@ -85,7 +85,8 @@ export class PoolRollouts {
   mark(cluster: ArmResource, existing: ArmResource, pool: ArmResource): void {
     const [before, after] = [marksOf(existing), marksOf(pool)];
     if (JSON.stringify(before) === JSON.stringify(after)) return;
-    void this.options.mark(clusterNameOf(cluster), pool.name, { before, after });
+    const marked = this.options.mark(clusterNameOf(cluster), pool.name, { before, after });
+    void marked.catch((error: unknown) => process.emitWarning(`nodes of ${pool.name}: ${messageOf(error)}`));
   }
 
   /** What an earlier process had begun goes on. */

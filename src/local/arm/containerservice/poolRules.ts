@@ -1,5 +1,6 @@
-/** How many nodes an agent pool may have, and how many pods each of them. */
-import { at, type JsonObject } from '../jsonPath.ts';
+/** How many nodes an agent pool may have, how many pods each of them, and which labels and taints. */
+import { labelValueErrors, qualifiedNameErrors } from '../../../api/names.ts';
+import { asText, at, listAt, objectAt, type JsonObject } from '../jsonPath.ts';
 import { invalidParameter } from './aksError.ts';
 
 const MOST_NODES = 1000;
@@ -23,6 +24,32 @@ export function checkPoolSize(pool: JsonObject, mode: string): void {
     'agentPoolProfile.maxPods',
     `agentPoolProfile.maxPods was ${JSON.stringify(pods)}. It must be between ${PODS.join(' and ')}.`,
   );
+}
+
+const TAINT = /^([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/;
+
+/** A node with marks that the API server refuses could not join. */
+export function checkMarks(pool: JsonObject): void {
+  for (const [key, value] of Object.entries(objectAt(pool, 'nodeLabels'))) {
+    refuseMark('nodeLabels', `${key}=${asText(value)}`, [
+      ...qualifiedNameErrors(key),
+      ...labelValueErrors(asText(value)),
+    ]);
+  }
+  for (const taint of listAt(pool, 'nodeTaints').map(asText)) {
+    const [, key, value = ''] = TAINT.exec(taint) ?? [];
+    const form = 'must be key=value:effect, with the effect NoSchedule, PreferNoSchedule or NoExecute';
+    refuseMark(
+      'nodeTaints',
+      taint,
+      key === undefined ? [form] : [...qualifiedNameErrors(key), ...labelValueErrors(value)],
+    );
+  }
+}
+
+function refuseMark(member: string, mark: string, problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  throw invalidParameter(`agentPoolProfile.${member}`, `'${mark}': ${problems.join('; ')}.`);
 }
 
 /** Between which counts the cluster autoscaler moves. */
