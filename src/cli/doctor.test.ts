@@ -157,6 +157,9 @@ describe('nodewright doctor', { timeout: 180_000 }, () => {
     expect((await doctor('--account', 'self')).findings).toEqual([]);
     const stranger = await doctor('--account', 'default/stranger');
     expect(stranger.findings.map(({ check }) => check)).toContain('rights-missing');
+    const overlays = stranger.findings.find(({ sentence }) => sentence.includes('node overlays'));
+    expect(overlays?.fixes[0]?.sentence).toContain('nodeoverlays');
+    expect(overlays?.fixes[0]?.sentence).not.toContain('pods');
     expect((await doctor('--account', 'none')).findings).toEqual([]);
   });
 
@@ -190,6 +193,8 @@ describe('nodewright doctor', { timeout: 180_000 }, () => {
       cluster.subscription = 'unknown';
       await cluster.addNode({ name: 'two', pool: 'default' });
       expect(await quotaChecks()).toEqual(['info quota-unknown eastus']);
+      const elsewhere = join(cluster.folder, 'none');
+      expect(await cluster.nodewright(['doctor', '--state-dir', elsewhere])).toEqual({ code: 1, stdout: '' });
     } finally {
       await azure.close();
     }

@@ -151,7 +151,7 @@ describe('nodewright plan', () => {
     expect(stderr).toBe(
       `${join(folder, 'bad.yaml')}:23: Deployment shop/bad: spec.template.spec.containers[0].resources.requests.cpu: -1 must not be negative
 No NodePool is given: planned with AKS's default one (family D, amd64).
-nodewright: 1 mistake in the input; correct what the plan and the messages above name, or change --fail-on [PlanChecksFailed]
+nodewright: 1 mistake in the input; correct what the messages above name [PlanChecksFailed]
 `,
     );
     expect((JSON.parse(stdout) as PlanReport).nodes.flatMap(({ pods }) => pods)).toEqual(['shop/ok-0']);

@@ -144,9 +144,7 @@ async function planChange(options: PlanOptions): Promise<void> {
     after.pricePerHour === before.pricePerHour ? 0 : (after.pricePerHour / before.pricePerHour - 1) * 100;
   const failures =
     maxCostIncrease !== undefined && increase > maxCostIncrease ? [costIncreaseText(increase, maxCostIncrease)] : [];
-  const mistakes = input.mistakes.length + (strict ? input.warnings.length : 0);
-  if (mistakes > 0) failures.push(mistakesText(mistakes));
-  if (failures.length > 0) throw new NodewrightError('PlanChecksFailed', { failures, option: '--max-cost-increase' });
+  endWith(failures, '--max-cost-increase', input.mistakes.length + (strict ? input.warnings.length : 0));
 }
 
 /** With their usage, if Azure is to be asked. */
@@ -193,9 +191,15 @@ async function plan(options: PlanOptions): Promise<void> {
   const report = planReport(solution, performance.now() - started, explain);
   process.stdout.write(print(report, output, explain));
   const failures = options.failOn.flatMap((condition) => failureOf(condition, report));
-  const mistakes = input.mistakes.length + (options.strict ? input.warnings.length : 0);
-  if (mistakes > 0) failures.push(mistakesText(mistakes));
-  if (failures.length > 0) throw new NodewrightError('PlanChecksFailed', { failures, option: '--fail-on' });
+  endWith(failures, '--fail-on', input.mistakes.length + (options.strict ? input.warnings.length : 0));
+}
+
+/** `failures`: of the conditions that the option sets. */
+function endWith(failures: readonly string[], option: string, mistakes: number): void {
+  const all = mistakes > 0 ? [...failures, mistakesText(mistakes)] : failures;
+  if (all.length > 0) {
+    throw new NodewrightError('PlanChecksFailed', { failures: all, ...(failures.length > 0 && { option }) });
+  }
 }
 
 function print(report: PlanReport, output: PlanOptions['output'], explain: boolean): string {

@@ -111,12 +111,15 @@ export const commandErrors = {
     remedy: () => 'name manifests with -f, or - for standard input',
     example: {},
   }),
-  PlanChecksFailed: entry<{ readonly failures: readonly string[]; readonly option: string }>({
+  PlanChecksFailed: entry<{ readonly failures: readonly string[]; readonly option?: string }>({
     exit: 'failure',
     about:
       'The plan was made, but a --fail-on condition or --max-cost-increase does not hold, or the input has mistakes.',
     what: ({ failures }) => failures.join('; '),
-    remedy: ({ option }) => `correct what the plan and the messages above name, or change ${option}`,
+    remedy: ({ option }) =>
+      option === undefined
+        ? 'correct what the messages above name'
+        : `correct what the plan and the messages above name, or change ${option}`,
     example: { failures: ['2 pods cannot be placed'], option: '--fail-on' },
   }),
   NothingToConvert: entry<Record<never, never>>({

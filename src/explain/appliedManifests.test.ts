@@ -7,8 +7,9 @@ const target = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', n
 const identity = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: 'shop' } };
 const merge = (patch: Patch['patch']): Patch => ({ target, type: 'merge', patch });
 
-function manifestsOf(patches: readonly Patch[], fields: object = {}, applied?: object) {
-  const annotations = applied && { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(applied) };
+function manifestsOf(patches: readonly Patch[], fields: object = {}, applied?: object | string) {
+  const text = typeof applied === 'string' ? applied : JSON.stringify(applied);
+  const annotations = applied !== undefined && { 'kubectl.kubernetes.io/last-applied-configuration': text };
   const object = { ...fields, metadata: { ...identity.metadata, ...(annotations && { annotations }) } } as KubeObject;
   return appliedManifests({ sentence: 'x', patches }, async () => object);
 }
@@ -16,8 +17,22 @@ function manifestsOf(patches: readonly Patch[], fields: object = {}, applied?: o
 it('keeps what was applied last, and sets removed fields to null', async () => {
   const applied = { ...identity, spec: { replicas: 2, paused: true } };
   const patches = [merge({ spec: { paused: null } })];
-  expect(await manifestsOf(patches, {}, applied)).toEqual([{ ...applied, spec: { replicas: 2, paused: null } }]);
+  expect(await manifestsOf(patches, applied, applied)).toEqual([{ ...applied, spec: { replicas: 2, paused: null } }]);
   expect(await manifestsOf(patches)).toEqual([{ ...identity, spec: { paused: null } }]);
+});
+
+it('keeps what was changed since the manifest was applied', async () => {
+  const applied = { ...identity, spec: { replicas: 2, paused: true, selector: { app: 'a' } } };
+  const now = { ...identity, spec: { replicas: 5, selector: { app: 'a', tier: 'b' }, revisionHistoryLimit: 10 } };
+  expect(await manifestsOf([merge({ spec: { minReadySeconds: 3 } })], now, applied)).toEqual([
+    { ...identity, spec: { replicas: 5, selector: { app: 'a' }, minReadySeconds: 3 } },
+  ]);
+});
+
+it.each(['', '{"spec":', 'null', '[]'])('does without a last applied manifest that is %j', async (applied) => {
+  expect(await manifestsOf([merge({ spec: { replicas: 3 } })], {}, applied)).toEqual([
+    { ...identity, spec: { replicas: 3 } },
+  ]);
 });
 
 it('first applies lists unchanged, so that entries can be removed', async () => {

@@ -1,7 +1,8 @@
 /**
  * A fix as manifests for `kubectl apply`. Apply keeps fields that a manifest omits unless the last applied manifest had
- * them, so each manifest is based on the last applied one. Removed fields are set to null; for entries removed from a
- * list, the current list is first applied as it is, because apply only removes entries that were applied before.
+ * them, so each manifest has the fields of the last applied one, with the values of today: what was changed since, such
+ * as replicas by an autoscaler, must stay. Removed fields are set to null; for entries removed from a list, the current
+ * list is first applied as it is, because apply only removes entries that were applied before.
  */
 import type { KubeObject } from '../api/object.ts';
 import type { ExplainedFix, ObjectName, Patch } from '../ledger/explanation.ts';
@@ -39,9 +40,30 @@ function identity({ apiVersion, kind, namespace, name }: ObjectName): Fields {
   return { apiVersion, kind, metadata: { name, ...(namespace !== undefined && { namespace }) } };
 }
 
-function lastApplied({ metadata }: KubeObject): Fields {
-  const text = metadata.annotations?.[LAST_APPLIED];
-  return text === undefined ? {} : (JSON.parse(text) as Fields);
+/** The object's current values where the last applied manifest has fields. */
+function lastApplied(object: KubeObject): Fields {
+  const text = object.metadata.annotations?.[LAST_APPLIED];
+  const applied = text === undefined ? undefined : parsed(text);
+  return isFields(applied) ? within(applied, object as unknown as Fields) : {};
+}
+
+/** kubectl, too, cannot use an annotation that is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function within(fields: Fields, object: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([key, value]): (readonly [string, unknown])[] => {
+      const now = object[key];
+      if (now === undefined) return [];
+      return [[key, isFields(value) && isFields(now) ? within(value, now) : now]];
+    }),
+  );
 }
 
 /** The object's current values where the patch has lists. */

@@ -9,6 +9,8 @@ export interface Workload {
   readonly source: PodSource;
   /** Pods on the node. */
   readonly pods: readonly Pod[];
+  /** Pods on the node from an older template, which a rollout is replacing. */
+  readonly outdated: readonly Pod[];
   /** Pods of the same owner on any node, including these. */
   readonly siblings: readonly Pod[];
 }
@@ -16,7 +18,7 @@ export interface Workload {
 /** Limit on owners looked up per node. */
 const MOST_WORKLOADS = 50;
 
-/** One per owner, and one per pod without an owner. */
+/** One per object whose template makes pods, and one per pod without an owner. */
 export async function nodeWorkloads(
   kube: Kube,
   own: readonly Pod[],
@@ -29,13 +31,27 @@ export async function nodeWorkloads(
     if (known !== undefined) known.push(pod);
     else if (byOwner.size < MOST_WORKLOADS) byOwner.set(key, [pod]);
   }
-  return Promise.all(
+  const workloads = await Promise.all(
     [...byOwner].map(async ([key, pods]): Promise<Workload> => {
       const [first] = pods as [Pod];
       const siblings = all.filter((pod) => ownerOf(pod) === key);
-      return { source: await podSource(kube, first, all), pods, siblings: siblings.length === 0 ? pods : siblings };
+      const source = await podSource(kube, first, all);
+      return { source, pods, outdated: [], siblings: siblings.length === 0 ? pods : siblings };
     }),
   );
+  const byTarget = new Map<string, Workload>();
+  for (const workload of workloads) {
+    const key = JSON.stringify(workload.source.target);
+    const known = byTarget.get(key);
+    byTarget.set(key, known === undefined ? workload : duringRollout(known, workload));
+  }
+  return [...byTarget.values()];
+}
+
+/** A Deployment in a rollout owns pods through two ReplicaSets: those of the older one leave by themselves. */
+function duringRollout(one: Workload, other: Workload): Workload {
+  const [newer, older] = one.source.isOutdated === true ? [other, one] : [one, other];
+  return { ...newer, outdated: [...newer.outdated, ...older.outdated, ...older.pods] };
 }
 
 export function ownerOf({ metadata }: Pod): string | undefined {

@@ -92,7 +92,7 @@ function withoutOwnPods({ workloads, view }: Picture): readonly Proposal[] {
       ],
       effects: [
         patchOf(nodeTarget(view.name), { spec: { taints } }),
-        ...owned.flatMap(({ left }) => left.gone.map(ended)),
+        ...owned.flatMap(({ workload, left }) => [...left.gone, ...workload.outdated].map(ended)),
         ...jobs.flatMap(({ siblings }) => siblings.map(ended)),
       ],
       // The creator of these pods is unknown and would create them again.

@@ -21,9 +21,8 @@ export async function withLaunchFailures(explanation: Explanation, kube: Kube, n
     .metadata;
   const since = Math.max(now - RECENT, Date.parse(creationTimestamp ?? ''));
   const ofPod = await claimsFor(kube, object);
-  const failures = (await eventsOf(kube, 'default'))
-    .filter(({ involvedObject }) => ofPod.has(involvedObject.name ?? ''))
-    .filter((event) => LAUNCH_FAILED.includes(event.reason ?? '') && event.involvedObject.kind === Kinds.NodeClaim.kind)
+  const failures = (await eventsOf(kube, { kind: Kinds.NodeClaim.kind }))
+    .filter(({ involvedObject, reason = '' }) => ofPod.has(involvedObject.name ?? '') && LAUNCH_FAILED.includes(reason))
     .filter((event) => timeOf(event) >= since)
     .sort((one, other) => timeOf(other) - timeOf(one));
   const [latest] = failures;
@@ -45,16 +44,20 @@ export async function withLaunchFailures(explanation: Explanation, kube: Kube, n
 
 /** Claims on which the pod was expected. */
 async function claimsFor(kube: Kube, { namespace = 'default', name }: ObjectName): Promise<ReadonlySet<string>> {
-  const own = (await eventsOf(kube, namespace)).filter(
-    ({ involvedObject }) => involvedObject.kind === Kinds.Pod.kind && involvedObject.name === name,
-  );
+  const own = await eventsOf(kube, { kind: Kinds.Pod.kind, name, namespace });
   return new Set(own.flatMap(({ message = '' }) => [...message.matchAll(CLAIM)].map(([, claim = '']) => claim)));
 }
 
 /** Events of objects without a namespace are in the default one. Without the right to list them nothing is known. */
-async function eventsOf(kube: Kube, namespace: string): Promise<readonly Event[]> {
+async function eventsOf(
+  kube: Kube,
+  { namespace = 'default', ...about }: { readonly kind: string; readonly name?: string; readonly namespace?: string },
+): Promise<readonly Event[]> {
+  const fieldSelector = Object.entries(about)
+    .map(([field, value]) => `involvedObject.${field}=${value}`)
+    .join(',');
   try {
-    return (await kube.list(Kinds.Event, { namespace })).items;
+    return (await kube.list(Kinds.Event, { namespace, fieldSelector })).items;
   } catch (error) {
     if (isForbidden(error)) return [];
     throw error;

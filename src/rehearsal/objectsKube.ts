@@ -23,13 +23,13 @@ export function objectsKube(objects: ClusterObjects, behind?: Reads): Kube {
     },
     list: async <T extends KubeObject>(kind: ResourceKind<T>, options: ListOptions = {}) => {
       if (!has(kind) && behind !== undefined) return behind.list(kind, options);
-      if (options.labelSelector !== undefined || options.fieldSelector !== undefined) {
-        throw new InvariantError('a rehearsal lists whole kinds');
-      }
-      const { namespace } = options;
-      const all = objectsOf(objects, kind);
-      const items = namespace === undefined ? all : all.filter(({ metadata }) => metadata.namespace === namespace);
-      return { metadata: { resourceVersion: '1' }, items: [...items] };
+      if (options.labelSelector !== undefined) throw new InvariantError('a rehearsal does not select by labels');
+      const { namespace, fieldSelector = '' } = options;
+      const items = objectsOf(objects, kind).filter(
+        (object) =>
+          (namespace === undefined || object.metadata.namespace === namespace) && hasFields(object, fieldSelector),
+      );
+      return { metadata: { resourceVersion: '1' }, items };
     },
     watch: <T extends KubeObject>(_: ResourceKind<T>, { signal }: WatchOptions): AsyncIterable<WatchEvent<T>> =>
       silence(signal),
@@ -42,6 +42,18 @@ export function objectsKube(objects: ClusterObjects, behind?: Reads): Kube {
     bind: refuse,
     raw: refuse,
   };
+}
+
+/** Whether the object has all of `a.b=c,d=e`. */
+function hasFields(object: KubeObject, selector: string): boolean {
+  const wanted = selector.split(',').filter((each) => each !== '');
+  return wanted.every((each) => {
+    const [path = '', value] = each.split('=');
+    const found = path
+      .split('.')
+      .reduce<unknown>((within, key) => (within as Record<string, unknown> | undefined)?.[key], object);
+    return found === value;
+  });
 }
 
 /** A watch without events, until it is aborted. */

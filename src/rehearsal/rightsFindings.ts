@@ -74,7 +74,7 @@ export async function rightsFindings(
       // A patch replaces all rules of the role, so each one includes the rules of the earlier ones.
       const soFar = new Set(purposes.slice(0, at + 1));
       const granted = local.filter((each) => soFar.has(each.purpose));
-      const fix = await grant(kube, account, granted);
+      const fix = await grant(kube, account, { own, granted });
       const trap = { check: 'rights-missing', rights: own.map(rightName), purpose } as const;
       found.push(findingOf(purpose === 'core' ? 'error' : 'info', object, trap, [fix]));
     }
@@ -118,11 +118,14 @@ const rbac = <T extends KubeObject>(kind: string, namespaced: boolean): Resource
 });
 
 /** Adds the rules to an existing role of the account; advice in words if there is none or it cannot be read. */
-async function grant(kube: Kube, account: Account, missing: readonly NeededRight[]): Promise<ExplainedFix> {
-  const rules = rulesOf(missing);
-  const byHand = adviceOf({ kind: 'grant-by-hand', rules });
+async function grant(
+  kube: Kube,
+  account: Account,
+  { own, granted }: { readonly own: readonly NeededRight[]; readonly granted: readonly NeededRight[] },
+): Promise<ExplainedFix> {
+  const byHand = adviceOf({ kind: 'grant-by-hand', rules: rulesOf(own) });
   if (account === 'self') return byHand;
-  const namespace = missing[0]?.namespace;
+  const namespace = own[0]?.namespace;
   const prefix = namespace === undefined ? 'Cluster' : '';
   const [bindings, roles] = [
     rbac<Binding>(`${prefix}RoleBinding`, prefix === ''),
@@ -130,7 +133,7 @@ async function grant(kube: Kube, account: Account, missing: readonly NeededRight
   ];
   try {
     const { items } = await kube.list(bindings, { namespace });
-    const own = items.find(
+    const binding = items.find(
       ({ roleRef, subjects = [] }) =>
         roleRef.kind === roles.kind &&
         subjects.some(
@@ -138,15 +141,17 @@ async function grant(kube: Kube, account: Account, missing: readonly NeededRight
             each.kind === 'ServiceAccount' && each.name === account.name && each.namespace === account.namespace,
         ),
     );
-    if (own === undefined) return byHand;
-    const role = await kube.get(roles, { name: own.roleRef.name, namespace });
+    if (binding === undefined) return byHand;
+    const { name } = binding.roleRef;
+    const role = await kube.get(roles, { name, namespace });
     const target = {
       apiVersion: apiVersionOf(roles),
       kind: roles.kind,
       ...(namespace !== undefined && { namespace }),
-      name: own.roleRef.name,
+      name,
     };
-    return fixOf({ kind: 'add-rules', role: roles.kind }, target, { rules: [...(role.rules ?? []), ...rules] });
+    const rules = [...(role.rules ?? []), ...rulesOf(granted)];
+    return fixOf({ kind: 'add-rules', role: roles.kind }, target, { rules });
   } catch (error) {
     if (isForbidden(error)) return byHand;
     throw error;

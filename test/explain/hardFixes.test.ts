@@ -34,6 +34,7 @@ describe('fixes that need more than one thought', { timeout: 600_000 }, () => {
     ['gates and a template of several pods that are made anew', 'autumn-29'],
     ['a rollout whose first node is filled by other pods', 'spring-34'],
     ['gates of one pod, and limits', 'autumn-76'],
+    ['a node with pods of both templates of a rollout', 'quarry-80'],
     ['a rollout to another scheduler, which buys a node for each pod as it comes', 'autumn-79'],
   ])('hold for %s', async (_, seed) => {
     const verdicts = await proveCluster(seed);

@@ -5,6 +5,7 @@ import { createAzureClients } from '../../azure/clients.ts';
 import { SystemClock } from '../../clock/systemClock.ts';
 import { systemRandom } from '../../clock/systemRandom.ts';
 import { objectsOf, type ClusterObjects } from '../../rehearsal/clusterObjects.ts';
+import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { messageOf } from '../../errors/thrown.ts';
 import type { Surroundings } from '../../rehearsal/checkup.ts';
 import type { QuotaUse } from '../../rehearsal/quotaFindings.ts';
@@ -12,7 +13,7 @@ import { azureOf } from './aks.ts';
 
 const SUBSCRIPTION = /^azure:\/\/\/subscriptions\/([^/]+)\//;
 
-/** Undefined when no node tells its region. A failure of Azure does not prevent the other checks. */
+/** Undefined when no node tells its region. A failure of Azure does not prevent the other checks; a wrong option does. */
 export async function quotaUse(objects: ClusterObjects, stateDir: string | undefined): Promise<Surroundings['quota']> {
   const nodes = objectsOf(objects, Kinds.Node);
   const region = nodes.map(({ metadata }) => metadata.labels?.[Labels.region]).find((each) => each !== undefined);
@@ -23,7 +24,10 @@ export async function quotaUse(objects: ClusterObjects, stateDir: string | undef
   try {
     return { region, uses: await usesOf(region, subscription, stateDir) };
   } catch (error) {
-    return { region, problem: messageOf(error) };
+    if (error instanceof NodewrightError && error.code === 'NoLocalWorld') throw error;
+    // What the Azure SDK tells of each way to sign in goes on for many lines.
+    const [problem = ''] = messageOf(error).split('\n', 1);
+    return { region, problem };
   }
 }
 
