@@ -46,6 +46,13 @@ export function allowedTogether(ordered: readonly Candidate[], pass: Pass): read
   });
 }
 
+/** The first of them, as many as have no more than this many pods to move together. */
+export function firstWithPods(ordered: readonly Candidate[], mostPods: number): readonly Candidate[] {
+  let pods = 0;
+  const end = ordered.findIndex(({ movable }) => (pods += movable.length) > mostPods);
+  return end < 0 ? ordered : ordered.slice(0, end);
+}
+
 export function commandsOf(moves: readonly Move[]): readonly Command[] {
   return moves
     .map((move) => ({

@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
 import { causeOf, commandsText, paperPod, UNSCHEDULABLE } from '../../test/fixtures/disruption/paperPods.ts';
 import { testType } from '../../test/fixtures/solver/testObjects.ts';
-import { Annotations } from '../api/labels.ts';
+import { Annotations, Labels } from '../api/labels.ts';
 import { timestamp } from '../units/timestamp.ts';
 import { drift } from './drift.ts';
 import { staticDrift } from './staticDrift.ts';
@@ -30,6 +30,22 @@ it('replaces as many as the budget allows and packs their pods together', () => 
     .reduce((sum, each) => sum + (each.kind === 'planned' ? (each.plan.alternatives[0]?.pricePerHour ?? 0) : 0), 0);
   expect(price).toBeLessThan(0.4);
   expect(causeOf(decision, 'd')).toEqual({ kind: 'budget', reason: 'Drifted', allowed: 3, window: false });
+});
+
+it('yields after each what-if, also when nodes are planned one by one because packing them together costs more', () => {
+  const { template } = paper.addPool(types).spec;
+  const requirements = [{ key: Labels.capacityType, operator: 'In' as const, values: ['on-demand'] }];
+  paper.addPool(types, { template: { ...template, spec: { ...template.spec, requirements } } });
+  for (const name of ['a', 'b', 'c', 'd']) {
+    paper.addNode({ name, type: 'small', capacityType: 'spot', driftedFor: 1, pods: [paperPod(name)] });
+  }
+  const { pass } = paper.pass();
+  let asked = 0;
+  const whatIf: typeof pass.whatIf = (question) => ((asked += 1), pass.whatIf(question));
+  const work = drift.decide(pass.candidates, { ...pass, whatIf });
+  let yields = 0;
+  while (work.next().done !== true) expect(asked).toBe(++yields);
+  expect(yields).toBeGreaterThan(4);
 });
 
 it('moves no pod to a node that has drifted too', () => {

@@ -40,8 +40,7 @@ export const drift: Method = {
     const commands: Command[] = [];
     const avoiding = new Set(candidates.map(({ view }) => view.name));
     for (let round = 0; wave.length > 0; round++) {
-      const parts = noDearer(replacementsOf(wave, avoiding, pass), pass);
-      yield;
+      const parts = yield* noDearer(yield* replacementsOf(wave, avoiding, pass), pass);
       const failed = parts.flatMap((part) => failuresOf(part, pass));
       if (failed.length === 0) {
         commands.push(...parts.map((part) => commandOf('Drifted', '', part)));
@@ -145,9 +144,17 @@ function zoneByZone(ordered: readonly Candidate[], { views }: Pass): readonly Ca
 }
 
 /** Plans without the other drifted nodes as destinations; with them for pods that have no other place. */
-function replacementsOf(wave: readonly Candidate[], avoiding: ReadonlySet<string>, pass: Pass): readonly Part[] {
-  const strict = pass.whatIf({ without: wave, allowsUnsettled: true, avoiding });
-  const solution = strict.unplaced.length === 0 ? strict : pass.whatIf({ without: wave, allowsUnsettled: true });
+function* replacementsOf(
+  wave: readonly Candidate[],
+  avoiding: ReadonlySet<string>,
+  pass: Pass,
+): Generator<void, readonly Part[]> {
+  let solution = pass.whatIf({ without: wave, allowsUnsettled: true, avoiding });
+  yield;
+  if (solution.unplaced.length > 0) {
+    solution = pass.whatIf({ without: wave, allowsUnsettled: true });
+    yield;
+  }
   return partsOf(wave, solution).map((part) => ({
     ...part,
     plannedNodes: part.plannedNodes.map((plan) => {
@@ -158,18 +165,24 @@ function replacementsOf(wave: readonly Candidate[], avoiding: ReadonlySet<string
 }
 
 /** If packing nodes together would cost more, replaces each alone, where that costs less. */
-function noDearer(parts: readonly Part[], pass: Pass): readonly Part[] {
+function* noDearer(parts: readonly Part[], pass: Pass): Generator<void, readonly Part[]> {
   const everyNode = new Set(pass.views.map(({ name }) => name));
-  return parts.flatMap((part) => {
+  const chosen: Part[] = [];
+  for (const part of parts) {
     const price = part.candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
     const isKnown = part.candidates.every(({ pricePerHour }) => pricePerHour > 0);
-    if (!isKnown || part.unplaced.length > 0 || priceOfAll(part.plannedNodes) <= price + SAME_PRICE) return [part];
+    if (!isKnown || part.unplaced.length > 0 || priceOfAll(part.plannedNodes) <= price + SAME_PRICE) {
+      chosen.push(part);
+      continue;
+    }
     // On new nodes only: several of them might otherwise count the same free room.
-    const alone = part.candidates.flatMap((candidate) => replacementsOf([candidate], everyNode, pass));
+    const alone: Part[] = [];
+    for (const candidate of part.candidates) alone.push(...(yield* replacementsOf([candidate], everyNode, pass)));
     const isPlaced = alone.every(({ unplaced, onExisting }) => unplaced.length === 0 && onExisting.length === 0);
     const alonePrice = alone.reduce((sum, { plannedNodes }) => sum + priceOfAll(plannedNodes), 0);
-    return isPlaced && alonePrice < priceOfAll(part.plannedNodes) ? alone : [part];
-  });
+    chosen.push(...(isPlaced && alonePrice < priceOfAll(part.plannedNodes) ? alone : [part]));
+  }
+  return chosen;
 }
 
 /** Nodes that cannot be replaced: their pods have no place, or their replacement failed recently. */

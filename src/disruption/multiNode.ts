@@ -1,6 +1,6 @@
 import { poolTotals } from './balanced.ts';
 import { keptNode, type Candidate } from './candidate.ts';
-import { allowedTogether, commandsOf, consolidationCause, withinBudgets } from './consolidation.ts';
+import { allowedTogether, commandsOf, consolidationCause, firstWithPods, withinBudgets } from './consolidation.ts';
 import type { Kept, OutcomeCause } from './kept.ts';
 import { MOST_PODS, type Decision, type Method, type Pass } from './method.ts';
 import { likenessOf } from './likeness.ts';
@@ -195,16 +195,8 @@ function sizesAround(expected: number, all: number): readonly number[] {
 }
 
 /** The first candidates that may be disrupted together, up to the size asked for and the limit on pods. */
-function firstOf(ordered: readonly Candidate[], size: number, pass: Pass): readonly Candidate[] {
-  const chosen: Candidate[] = [];
-  let pods = 0;
-  for (const candidate of allowedTogether(ordered, pass).slice(0, size)) {
-    pods += candidate.movable.length;
-    if (pods > MOST_PODS && chosen.length > 1) break;
-    chosen.push(candidate);
-  }
-  return chosen;
-}
+const firstOf = (ordered: readonly Candidate[], size: number, pass: Pass): readonly Candidate[] =>
+  firstWithPods(allowedTogether(ordered, pass).slice(0, size), MOST_PODS);
 
 /** The smallest size with the largest savings. */
 function bestOf(tried: ReadonlyMap<number, Outcome>): [number, Outcome] | undefined {

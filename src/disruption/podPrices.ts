@@ -1,7 +1,8 @@
 /** The average price of the pods of each pool. */
 import type { NodeView } from '../cluster/nodeView.ts';
+import { podRequests } from '../pods/podRequests.ts';
+import { addResources, quantityOf } from '../units/resources.ts';
 import type { Candidate } from './candidate.ts';
-import { loadOf, sumOf, toLoad } from './podValues.ts';
 
 /** By pool: dollars per hour for an average pod. Free room on the nodes is not counted. */
 export function podPrices(candidates: readonly Candidate[]): ReadonlyMap<string, number> {
@@ -16,9 +17,18 @@ export function podPrices(candidates: readonly Candidate[]): ReadonlyMap<string,
   return new Map([...sums].map(([name, { price, pods }]) => [name, pods === 0 ? 0 : price / pods]));
 }
 
-/** The used part of the scarcer resource. */
-function partUsed({ allocatable }: NodeView, pods: Candidate['pods']): number {
-  const [cpu, memory] = sumOf(pods.map(loadOf));
-  const [allCpu, allMemory] = toLoad(allocatable);
-  return Math.min(1, Math.max(cpu / (allCpu || 1), memory / (allMemory || 1)));
+const parts = new WeakMap<NodeView, number>();
+
+/** The used part of the scarcest resource. */
+function partUsed(view: NodeView, pods: Candidate['pods']): number {
+  let part = parts.get(view);
+  if (part === undefined) {
+    const used = addResources(...pods.map(podRequests));
+    const shares = Object.keys(used).map((name) => {
+      const all = quantityOf(view.allocatable, name).milliValue();
+      return all > 0 ? quantityOf(used, name).milliValue() / all : 0;
+    });
+    parts.set(view, (part = Math.min(1, Math.max(0, ...shares))));
+  }
+  return part;
 }

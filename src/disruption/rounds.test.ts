@@ -10,27 +10,29 @@ import { multiNode } from './multiNode.ts';
 
 const TYPES = [testType('large', 8, 16, 0.4)];
 
-const ON_DEMAND: NodePool['spec']['template'] = {
+type CapacityType = 'on-demand' | 'spot';
+
+const templateOf = (capacityType: CapacityType): NodePool['spec']['template'] => ({
   spec: {
     nodeClassRef: { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' },
-    requirements: [{ key: Labels.capacityType, operator: 'In', values: ['on-demand'] }],
+    requirements: [{ key: Labels.capacityType, operator: 'In', values: [capacityType] }],
     expireAfter: 'Never',
   },
-};
+});
 
 /** Nodes with a few small pods each: most of them can be removed. */
-function halfEmpty(seed: string, nodes: string, count = 14): PaperCluster {
+function halfEmpty(seed: string, nodes: string, count = 14, capacityType: CapacityType = 'on-demand'): PaperCluster {
   const paper = new PaperCluster();
   const random = new SeededRandom(seed);
   paper.addPool(TYPES, {
-    template: ON_DEMAND,
+    template: templateOf(capacityType),
     disruption: { consolidateAfter: '0s', consolidationPolicy: 'WhenEmptyOrUnderutilized', budgets: [{ nodes }] },
   });
   for (let at = 0; at < count; at++) {
     const pods = Array.from({ length: 1 + Math.floor(random.next() * 4) }, (_, own) =>
       paperPod(`p-${at}-${own}`, { cpu: `${300 + Math.floor(random.next() * 900)}m` }),
     );
-    paper.addNode({ name: `n-${String(at).padStart(2, '0')}`, type: 'large', pods });
+    paper.addNode({ name: `n-${String(at).padStart(2, '0')}`, type: 'large', capacityType, pods });
   }
   return paper;
 }
@@ -53,8 +55,11 @@ it('keeps to the budget', () => {
   expect(going.length).toBeLessThanOrEqual(3);
 });
 
-it('limits the pods per question in a large cluster, whose budget allows fewer nodes than are worth removing', () => {
-  const { pass } = halfEmpty('a', '10%', 600).pass();
+it.each([
+  ['10%', 'on-demand'],
+  ['100%', 'spot'],
+] as const)('limits the pods per question in a large cluster: budget %s, %s', (budget, capacityType) => {
+  const { pass } = halfEmpty('a', budget, 600, capacityType).pass();
   const asked: number[] = [];
   const counted: Pass = {
     ...pass,

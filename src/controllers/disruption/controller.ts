@@ -213,7 +213,11 @@ class DisruptionLoop {
     await clock.sleep(settleTime(possible), signal);
     const again = await this.take(span, signal);
     const isUnchanged = again.snapshot === taken.snapshot;
-    const { valid, rejected, dropped } = validate(method, possible, again.pass, isUnchanged);
+    const { valid, rejected, dropped } = await inSlices(
+      validate(method, possible, again.pass, isUnchanged),
+      clock,
+      signal,
+    );
     if (dropped > 0) {
       this.metrics.failedValidations.inc({ consolidation_type: method.consolidationType }, dropped);
     }

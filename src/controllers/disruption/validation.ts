@@ -20,42 +20,74 @@ const TOLERANCE = 1.01;
 /** Less than a cent a month. */
 const SAME_PRICE = 1e-5;
 
-/** `isUnchanged`: the cluster has not changed since the decision, so no new simulation is needed. */
-export function validate(method: Method, commands: readonly Command[], pass: Pass, isUnchanged: boolean): Verdict {
+/**
+ * `isUnchanged`: the cluster has not changed since the decision, so no new simulation is needed. Yields after each
+ * what-if.
+ */
+export function* validate(
+  method: Method,
+  commands: readonly Command[],
+  pass: Pass,
+  isUnchanged: boolean,
+): Generator<void, Verdict> {
   const now = new Map(candidatesFor(method, pass).candidates.map((each) => [idOf(each), each]));
+  const isEmptiness = method.name === 'emptiness';
   const allowance = new Allowance(pass.budgets, method.reason);
-  const valid: Command[] = [];
+  const open: Checked[] = [];
   const rejected: { command: Command; reason: Rejection }[] = [];
-  let dropped = 0;
-  const going: Candidate[] = [];
-  const coming: Command['replacements'][number][] = [];
   for (const command of commands) {
     const here = command.candidates.flatMap((candidate) => now.get(idOf(candidate)) ?? []);
-    const allowed = method.name === 'emptiness' ? within(here, allowance) : here;
-    const reason = whyNot(command, here, allowed);
+    const allowed = isEmptiness ? within(here, allowance) : here;
+    const reason = isEmptiness ? whyNone(here, allowed) : whyNotAll(command, here, allowance);
     if (reason !== undefined) {
       rejected.push({ command, reason });
-      dropped += command.candidates.length;
       continue;
     }
-    dropped += command.candidates.length - allowed.length;
-    if (method.name !== 'emptiness') allowance.take(allowed);
-    going.push(...allowed);
-    coming.push(...command.replacements);
-    valid.push({ ...command, candidates: allowed });
+    if (!isEmptiness) allowance.take(allowed);
+    open.push({ command, now: { ...command, candidates: allowed } });
   }
-  return { valid, rejected, dropped };
+  const valid = isEmptiness || isUnchanged ? open : yield* fitting(open, [], pass);
+  const still = new Set(valid);
+  for (const each of open) if (!still.has(each)) rejected.push({ command: each.command, reason: 'scheduling' });
+  const count = (all: readonly Command[]): number => all.reduce((sum, { candidates }) => sum + candidates.length, 0);
+  const result = valid.map((each) => each.now);
+  return { valid: result, rejected, dropped: count(commands) - count(result) };
+}
 
-  function whyNot(command: Command, here: readonly Candidate[], allowed: readonly Candidate[]): Rejection | undefined {
-    if (method.name === 'emptiness') {
-      if (here.length === 0) return 'churn';
-      return allowed.length === 0 ? 'budget' : undefined;
-    }
-    if (here.length < command.candidates.length) return 'churn';
-    if (!allowance.allows(here)) return 'budget';
-    const replacements = [...coming, ...command.replacements];
-    return isUnchanged || stillFits([...going, ...here], replacements, pass) ? undefined : 'scheduling';
-  }
+/** A command as decided, and with its current candidates. */
+interface Checked {
+  readonly command: Command;
+  readonly now: Command;
+}
+
+function whyNone(here: readonly Candidate[], allowed: readonly Candidate[]): Rejection | undefined {
+  if (here.length === 0) return 'churn';
+  return allowed.length === 0 ? 'budget' : undefined;
+}
+
+function whyNotAll(command: Command, here: readonly Candidate[], allowance: Allowance): Rejection | undefined {
+  if (here.length < command.candidates.length) return 'churn';
+  return allowance.allows(here) ? undefined : 'budget';
+}
+
+/** Those that still fit beside the accepted ones: all at once if possible, otherwise half by half. */
+function* fitting(
+  commands: readonly Checked[],
+  accepted: readonly Checked[],
+  pass: Pass,
+): Generator<void, readonly Checked[]> {
+  if (commands.length === 0) return [];
+  const fits = stillFits(
+    [...accepted, ...commands].map((each) => each.now),
+    pass,
+  );
+  yield;
+  if (fits) return commands;
+  if (commands.length === 1) return [];
+  const middle = Math.ceil(commands.length / 2);
+  const first: readonly Checked[] = yield* fitting(commands.slice(0, middle), accepted, pass);
+  const second: readonly Checked[] = yield* fitting(commands.slice(middle), [...accepted, ...first], pass);
+  return [...first, ...second];
 }
 
 /** As many as budgets allow; subtracts them from the budgets. */
@@ -68,7 +100,9 @@ function within(candidates: readonly Candidate[], allowance: Allowance): readonl
 }
 
 /** Whether all pods have a place, with no more new nodes than decided and at no higher cost. */
-function stillFits(going: readonly Candidate[], coming: Command['replacements'], pass: Pass): boolean {
+function stillFits(commands: readonly Command[], pass: Pass): boolean {
+  const going = commands.flatMap(({ candidates }) => candidates);
+  const coming = commands.flatMap(({ replacements }) => replacements);
   const { unplaced, plannedNodes, pricePerHour } = pass.whatIf({ without: going, allowsUnsettled: false });
   if (unplaced.length > 0 || plannedNodes.length > coming.length) return false;
   const decided = coming.reduce(
