@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { loadCompiledProgram } from './compiledProgram.ts';
 
-/** Long enough for streams to drain, short enough that a forgotten handle does not keep a stopped process alive. */
+/** After this a forgotten handle does not keep a process alive that has nothing left to print. */
 const LINGER_MILLISECONDS = 3000;
 /** Flags of `plan` that need more of the program than its own bundle. */
 const OF_A_CLUSTER = /^--(live|snapshot)(=|$)/;
@@ -19,4 +19,13 @@ const isPlanOfFiles = words[0] === 'plan' && !words.some((word) => OF_A_CLUSTER.
 const compiled = isPlanOfFiles ? loadCompiledProgram(join(import.meta.dirname, 'plan.cjs')) : undefined;
 const { runProgram } = compiled ?? (await import('./program.ts'));
 process.exitCode = await runProgram(words);
+// A reader such as a pager may take its time, and must get all that was printed.
+await Promise.all([drained(process.stdout), drained(process.stderr)]);
 setTimeout(() => process.exit(), LINGER_MILLISECONDS).unref();
+
+function drained(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.writableLength === 0) resolve();
+    else stream.write('', () => resolve());
+  });
+}

@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parseYamlDocuments } from '../api/yaml/parseYaml.ts';
 
@@ -31,6 +32,13 @@ function nodewright(args: readonly string[], environment: Readonly<Record<string
 }
 
 describe('nodewright', () => {
+  it('prints everything also to a reader that takes its time', async () => {
+    // A pipe of a shell holds less than half of the text.
+    const pipeline = `"${process.execPath}" --import tsx src/cli/nodewright.ts crds | (sleep 8; wc -c)`;
+    const { stdout } = await promisify(execFile)('sh', ['-c', pipeline]);
+    expect(Number(stdout)).toBe(Buffer.byteLength((await nodewright(['crds'])).stdout));
+  });
+
   it('shows its verbs', async () => {
     const outcome = await nodewright(['--help']);
     expect(outcome).toMatchObject({ code: 0, stderr: '' });
