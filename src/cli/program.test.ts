@@ -78,6 +78,7 @@ describe('nodewright', () => {
       "
     `);
     expect(await nodewright([])).toEqual(outcome);
+    expect(await nodewright(['help', '--help'])).toEqual(outcome);
   });
 
   it.each([

@@ -5,7 +5,7 @@ import { paperPod } from '../../test/fixtures/disruption/paperPods.ts';
 import { testType } from '../../test/fixtures/solver/testObjects.ts';
 import { Kinds } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
-import { Annotations, Labels } from '../api/labels.ts';
+import { Annotations, Labels, Taints } from '../api/labels.ts';
 import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../api/nodePoolHash.ts';
 import { changeReportText } from '../ledger/changeReportText.ts';
 import { readManifests } from '../plan/readManifests.ts';
@@ -97,6 +97,34 @@ describe('a change of a pool', () => {
       ['Drifted', 'c'],
     ]);
     expect(report).toMatchObject({ held: [], unplaced: [], after: { nodes: 3 } });
+  });
+
+  it('includes nodes that are still booting, whether their Node exists or not', async () => {
+    const { objects, pool } = cluster('100%');
+    const booting = objectsOf(objects, Kinds.NodeClaim).map((claim) => {
+      if (claim.metadata.name === 'c') return claim;
+      const { conditions = [], ...status } = claim.status ?? {};
+      const launched = conditions.filter(({ type }) => type === 'Launched');
+      return { ...claim, status: { ...status, conditions: launched } };
+    });
+    const nodes = objectsOf(objects, Kinds.Node).flatMap((node) => {
+      if (node.metadata.name === 'c') return [node];
+      const { [Labels.registered]: _, [Labels.initialized]: __, ...labels } = node.metadata.labels ?? {};
+      const spec = { ...node.spec, taints: [{ ...Taints.unregistered }] };
+      return node.metadata.name === 'a' ? [] : [{ ...node, metadata: { ...node.metadata, labels }, spec }];
+    });
+    const pods = objectsOf(objects, Kinds.Pod).filter(({ spec }) => spec?.nodeName === 'c');
+    const kinds = new Map([
+      ...objects.kinds,
+      [kindKey(Kinds.NodeClaim), booting] as const,
+      [kindKey(Kinds.Node), nodes] as const,
+      [kindKey(Kinds.Pod), pods] as const,
+    ]);
+    const before = { ...objects, kinds };
+    const report = await rehearseChange(before, applied(before, withLabel(pool)), { cloud });
+    expect(report.drifting.map(({ node }) => node).sort()).toEqual(['a', 'b', 'c']);
+    expect(report).toMatchObject({ before: { nodes: 3 }, held: [], after: { nodes: 1 } });
+    expect([...report.removed].sort()).toEqual(['a', 'b', 'c']);
   });
 
   it('reports which nodes a budget of 0 blocks', async () => {

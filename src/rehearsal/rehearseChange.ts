@@ -8,6 +8,7 @@ import { reasonText } from '../ledger/reasonText.ts';
 import type { AppliedObjects } from './applyManifests.ts';
 import { carryOut, finishDepartures, type Step } from './carryOut.ts';
 import type { ClusterObjects } from './clusterObjects.ts';
+import { finishArrivals } from './finishArrivals.ts';
 import { fateOf, fatesOf } from './judge.ts';
 import { nextStep, WAVE } from './nextStep.ts';
 import { playRollouts } from './playRollouts.ts';
@@ -30,8 +31,8 @@ export async function rehearseChange(
   { rollouts, changedPools, ...changed }: AppliedObjects,
   options: Options,
 ): Promise<ChangeReport> {
-  const start = await rehearse({ ...options, objects: before });
-  let objects = beforeRollouts(changed.objects, rollouts);
+  const start = await rehearse({ ...options, objects: finishArrivals(before) });
+  let objects = beforeRollouts(finishArrivals(changed.objects), rollouts);
   let now = await rehearse({ ...options, objects, changedPools });
   const drifting = driftedIn(now).filter(
     ({ nodeClaim }) => !driftedIn(start).some((each) => each.nodeClaim === nodeClaim),
