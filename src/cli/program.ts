@@ -141,8 +141,8 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   if (verb?.isShort === true) expectShortRun();
   const program = await buildProgram(verb);
   try {
-    if (args.length === 0) program.outputHelp();
-    else if (args[0] === 'help' && verb === undefined && args[1] !== undefined && !/^(help$|-)/.test(args[1]))
+    if (['', 'help --help', 'help -h'].includes(args.join(' '))) program.outputHelp();
+    else if (args[0] === 'help' && verb === undefined && ![undefined, 'help'].includes(args[1]))
       program.error(`error: unknown command '${args[1]}'`);
     else await program.parseAsync(verb?.goFlags === true ? args.map(doubleDash) : [...args], { from: 'user' });
     // A verb that runs another program returns its exit code.
