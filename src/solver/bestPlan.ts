@@ -58,6 +58,7 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
     growthOf: new Map(),
     leads: false,
     interleaves: false,
+    settlesOffers: false,
     rank: AS_THEY_ARE,
   };
   let best = plan(packed);

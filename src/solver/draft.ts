@@ -20,6 +20,8 @@ export interface SearchMode extends DomainMode {
   readonly leads: boolean;
   /** The exact path mixes classes of equal rank and goes pod by pod in order of name, instead of class by class. */
   readonly interleaves: boolean;
+  /** The exact path gives a new node the zone and capacity type that are cheapest for its first pod. */
+  readonly settlesOffers: boolean;
   /** Lower ranks come first; ties: higher priority, then larger pods. */
   readonly rank: (podClass: PodClass) => number;
 }

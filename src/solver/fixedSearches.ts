@@ -66,6 +66,8 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
   searches.push({ ...base, rank: AS_THEY_ARE, growth: 'room', ties: 'first' });
   const isGenerous = hasLeeway(compiled);
   const isOpen = isDoubtful(compiled);
+  // Like plain first-fit, which decides everything about a node as soon as it is opened.
+  const settled = { isLenient: isGenerous, settlesDoubts: isOpen, ties: 'first' } as const;
   for (const [rank, growth] of [
     [mostCpu, 'fixed'],
     [mostCpu, 'largest'],
@@ -73,8 +75,6 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
     [AS_THEY_ARE, 'fixed'],
   ] as const) {
     if (growth === 'largest' && !mayStartLarge(compiled, fit)) continue;
-    // Like plain first-fit, which decides everything about a node as soon as it is opened.
-    const settled = { isLenient: isGenerous, settlesDoubts: isOpen, ties: 'first' } as const;
     searches.push({ ...base, ...settled, rank, growth, interleaves: true });
   }
   const names = nameRanks(compiled.classes);
@@ -111,6 +111,10 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
   }
   if (followersOf(compiled.classes).size > 0) {
     for (const growth of ['own', 'none'] as const) searches.push({ ...base, rank: AS_THEY_ARE, growth, leads: true });
+    // Pods that cannot join a settled node open another, which those that must stand beside them may join.
+    for (const rank of [mostCpu, mostRules, AS_THEY_ARE]) {
+      searches.push({ ...base, ...settled, rank, growth: 'fixed', interleaves: true, settlesOffers: true });
+    }
   }
   if (isOpen) {
     for (const rank of [AS_THEY_ARE, mostRules]) searches.push({ ...base, rank, growth: 'own', settlesDoubts: true });

@@ -18,7 +18,7 @@ export function placeExactly(
     ({ podClass, pods }) => pods.length > 0 && podClass.shape.unsupported === undefined && includes(podClass),
   );
   if (open.length === 0) return;
-  const { growth, growthOf, leads, interleaves } = mode;
+  const { growth, growthOf, leads, interleaves, settlesOffers } = mode;
   const growsAs = growthOf.size === 0 ? () => growth : ({ id }: PodClass) => growthOf.get(id) ?? growth;
   const followers = leads ? followersOf(compiled.classes) : NO_FOLLOWERS;
   const sequential = new Sequential(
@@ -31,6 +31,7 @@ export function placeExactly(
     packing,
     growsAs,
     followers,
+    settlesOffers,
     // Nodes that start with the largest type cost too much until they are shrunk.
     growth === 'largest' ? Number.POSITIVE_INFINITY : mostDollars,
   );

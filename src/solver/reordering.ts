@@ -95,6 +95,7 @@ export class Reordering {
         settlesDoubts,
         leads,
         interleaves: false,
+        settlesOffers: false,
         comparesOpened: from.comparesOpened,
       };
       const key = keyOf(search, order);

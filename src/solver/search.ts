@@ -16,8 +16,17 @@ export const AS_THEY_ARE: Rank = () => 0;
 /** Equal for searches that place the same pods in the same order and in the same way. */
 export function keyOf(search: Search, order: readonly number[]): string {
   const { growth, growthOf, ties, staysZonal, isLenient, avoidsReserved, keepsZones, settlesDoubts, leads } = search;
-  const { interleaves, comparesOpened } = search;
-  const flags = [staysZonal, isLenient, avoidsReserved, settlesDoubts, leads, interleaves, comparesOpened];
+  const { interleaves, settlesOffers, comparesOpened } = search;
+  const flags = [
+    staysZonal,
+    isLenient,
+    avoidsReserved,
+    settlesDoubts,
+    leads,
+    interleaves,
+    settlesOffers,
+    comparesOpened,
+  ];
   return `${growth}/${[...growthOf].join()}/${ties}/${keepsZones}/${flags.map(Number).join('')}/${order.join()}`;
 }
 

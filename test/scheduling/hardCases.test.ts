@@ -153,6 +153,32 @@ describe('a pod that others must stand beside', () => {
   });
 });
 
+describe('pods that must stand beside others and do not all fit on one cheap node', () => {
+  it('follow another pod to a second node', () => {
+    // Only where the other pod cannot join the first node, in the cheapest zone, it opens another.
+    const company = {
+      topologyKey: Labels.hostname,
+      labelSelector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] },
+    };
+    const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [company] } };
+    const elsewhere = [{ matchExpressions: [{ key: Labels.zone, operator: 'NotIn', values: ['z1'] }] }];
+    const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: elsewhere } };
+    const pods = [
+      ...[0, 1, 2, 3].map((at) => testPod(`b-${at}`, '500m', '2Gi', { affinity }, { labels: { app: 'b' } })),
+      testPod('c-0', '100m', '128Mi', { affinity: { nodeAffinity } }, { labels: { app: 'c' } }),
+    ];
+    const instanceTypes = [testType('a2', 2, 8, 0.07), testType('c4', 4, 16, 0.25)];
+    const { plannedNodes, unplaced } = planOf({
+      pods,
+      pools: [{ pool: testPool('one'), instanceTypes, used: {} }],
+      nodes: [],
+      daemons: [],
+    });
+    expect(unplaced).toEqual([]);
+    expect(plannedNodes.map(({ alternatives }) => alternatives[0]?.instanceType)).toEqual(['a2', 'a2']);
+  });
+});
+
 describe('pods that wait because of a limit', () => {
   it('may make a node larger that others keep small', () => {
     // A small node for each of the large pods is cheapest, and leaves room for one small pod within the limit.

@@ -49,6 +49,7 @@ export class Sequential {
   private readonly growthOf: GrowthOf;
   private growth: Growth = 'any';
   private readonly followers: Followers;
+  private readonly settlesOffers: boolean;
   private readonly cost: NodeCost;
   /** What nodes may still cost per hour; below zero the remaining pods stay waiting. */
   private dollarsLeft: number;
@@ -63,11 +64,13 @@ export class Sequential {
     options: PackingOptions,
     growthOf: GrowthOf,
     followers: Followers,
+    settlesOffers: boolean,
     mostDollars: number,
   ) {
     this.dollarsLeft = planned.reduce((left, { price }) => left - price, mostDollars);
     this.growthOf = growthOf;
     this.followers = followers;
+    this.settlesOffers = settlesOffers;
     this.compiled = compiled;
     this.domains = domains;
     this.onExisting = onExisting;
@@ -250,14 +253,28 @@ export class Sequential {
 
   private take(podClass: PodClass, pod: Pod, seat: Seat | undefined): boolean {
     if (seat === undefined) return false;
-    const { node, variant, state, type, growth, limitNeed } = seat;
+    const { node, variant, type, growth, limitNeed } = seat;
+    const isNew = node.entries.length === 0;
+    const state = isNew && this.settlesOffers ? this.settled(seat, podClass) : seat.state;
     this.dollarsLeft -= growth;
-    if (node.entries.length === 0) this.planned.push(node);
+    if (isNew) this.planned.push(node);
     takeFromLimits(this.limitLeft, node.pool, node.limitNeed, 1);
     takeFromLimits(this.limitLeft, node.pool, limitNeed);
     node.limitNeed = limitNeed;
     this.commit(podClass, variant, pod, node, state, type);
     return true;
+  }
+
+  /** The state of a new node in the zone and of the capacity type in which its type is cheapest. */
+  private settled({ node, state, type }: Seat, { row, shape }: PodClass): number {
+    const { states } = this.compiled.model;
+    const { price, offerings } = states.at(state);
+    const cheapest = offerings.find((each) => each.type === type && each.offering.price === price[type]);
+    if (cheapest === undefined) return state;
+    const narrowed = states.narrow(state, states.requirementId(cheapest.offering.requirements));
+    const choice = itemAt(this.choices, node.pool.index);
+    const isHeld = narrowed >= 0 && choice.cheapestHolding(narrowed, row, shape.hostPorts, this.budgetFor(node)) >= 0;
+    return isHeld ? narrowed : state;
   }
 
   /** Changes every node to the cheapest type that holds its pods, and returns the difference to the limits. */
