@@ -12,15 +12,24 @@ interface Refusal extends Pick<ArmErrorOptions, 'target' | 'details'> {
   readonly message: string;
 }
 
-const TABLE: Readonly<Record<keyof typeof refusals, Refusal>> = refusals;
-
-export function refusal(
-  key: keyof typeof refusals,
-  values: Readonly<Record<string, Value>> = {},
-  options: ArmErrorOptions = {},
-): ArmError {
-  const { status, message, ...fixed } = TABLE[key];
-  const [code = ''] = key.split('.');
-  const text = message.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => String(values[name] ?? ''));
-  return new ArmError(status, code, text, { ...fixed, ...options });
+/** Makes the refusals of a table; all of them have what `always` says. */
+export function refusalsFrom<Key extends string>(table: Readonly<Record<Key, Refusal>>, always: ArmErrorOptions = {}) {
+  return (
+    key: Key,
+    values: Readonly<Record<string, Value>> = {},
+    options: Omit<ArmErrorOptions, 'target' | 'flat'> = {},
+  ): ArmError => {
+    const filled = (text: string): string =>
+      text.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => String(values[name] ?? ''));
+    const { status, message, target, ...fixed } = table[key];
+    const where = target === undefined ? {} : { target: filled(target) };
+    return new ArmError(status, key.split('.')[0] ?? '', filled(message), {
+      ...always,
+      ...fixed,
+      ...where,
+      ...options,
+    });
+  };
 }
+
+export const refusal = refusalsFrom(refusals);

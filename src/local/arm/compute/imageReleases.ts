@@ -3,7 +3,7 @@
  * images by itself; here a client does, with a PUT where the versions are listed.
  */
 import { listed, timestamp, type ArmContext } from '../armContext.ts';
-import { aksError } from '../containerservice/aksError.ts';
+import { aksRefusal } from '../containerservice/aksRefusal.ts';
 import { textAt } from '../jsonPath.ts';
 import { ok, route, type Route } from '../server/router.ts';
 import { compareVersions } from '../versions.ts';
@@ -50,9 +50,7 @@ export function imageReleaseRoutes(context: ArmContext): readonly Route[] {
 
 /** One release is for all regions. */
 function release({ store, clock, random }: ArmContext, version: string): void {
-  if (!FORM.test(version)) {
-    throw aksError(400, 'InvalidParameter', `The value of parameter version '${version}' is invalid.`);
-  }
+  if (!FORM.test(version)) throw aksRefusal('InvalidParameter.value', { parameter: 'version', value: version });
   if (FIRST_IMAGE_VERSIONS.some((each) => each.version === version)) return;
   const id = `/subscriptions/${store.subscriptionId}/providers/Microsoft.ContainerService/locations/all/nodeImageVersions/${version}`;
   if (store.find(id) !== undefined) return;

@@ -1,6 +1,6 @@
 /** Image galleries (community, shared, and that of AKS's own subscription), and the check of a VM's image. */
 import { listed, type ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
+import type { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
 import { textAt } from '../jsonPath.ts';
 import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
@@ -194,11 +194,6 @@ function plural(name: string, verb: string): string {
 }
 
 function notFound(what: string, name: string): ArmError {
-  const code = what === 'gallery' ? 'GalleryNotFound' : 'GalleryImageNotFound';
-  return new ArmError(
-    404,
-    code,
-    `The ${what} '${name}' is not available in this region or does not exist. Please contact image owner to replicate to this region, or change your requested region.`,
-    { target: 'imageReference' },
-  );
+  if (what === 'gallery') return refusal('GalleryNotFound', { name });
+  return refusal('GalleryImageNotFound', { what, name });
 }

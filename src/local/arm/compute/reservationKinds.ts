@@ -1,6 +1,6 @@
 /** Rows of Microsoft.Compute for capacity reservations: groups, and what is reserved in them by size and zone. */
 import type { ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { at, textAt } from '../jsonPath.ts';
 import type { ResourceKind } from '../resources/resourceKind.ts';
 import { withDefaults } from '../resources/resourceRoutes.ts';
@@ -32,7 +32,7 @@ export const RESERVATION_KINDS: readonly ResourceKind[] = [
     },
     checkDelete: (context, group) => {
       if (reservationsOf(context, group).length === 0) return;
-      throw new ArmError(409, 'OperationNotAllowed', `Capacity reservation group ${group.name} is not empty.`);
+      throw refusal('OperationNotAllowed.reservations', { name: group.name });
     },
   },
   {

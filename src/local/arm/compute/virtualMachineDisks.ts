@@ -80,7 +80,7 @@ function attach(
     textAt(wanted, 'managedDisk', 'storageAccountType') ?? textAt(existing?.sku, 'name') ?? 'Premium_LRS';
   if (wanted['createOption'] === 'Attach' && existing === undefined) throw refusal('NotFound.disk', { id });
   if (existing?.managedBy !== undefined && existing.managedBy.toLowerCase() !== machine.id.toLowerCase()) {
-    throw refusal('ConflictingUserInput.attached', { name, managedBy: existing.managedBy }, { target: name });
+    throw refusal('ConflictingUserInput.attached', { name, managedBy: existing.managedBy });
   }
   const encryption = textAt(wanted, 'managedDisk', 'diskEncryptionSet', 'id');
   context.store.put({

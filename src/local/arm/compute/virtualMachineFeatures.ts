@@ -35,7 +35,7 @@ const encoded =
     const data = properties(question, ...where);
     if (data === undefined || data === null) return undefined;
     if (typeof data === 'string' && data.length <= longest && BASE64.test(data)) return undefined;
-    return refusal('InvalidParameter.encoded', { what, longest }, { target: where.at(-1) ?? '' });
+    return refusal('InvalidParameter.encoded', { what, longest, member: where.at(-1) });
   };
 
 const spotOnly: Rule = (question) => {

@@ -1,7 +1,7 @@
 /** What Azure checks before it accepts a VM. */
 import type { CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
 import type { ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
+import type { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
 import { authorizeLinked } from '../directory/principals.ts';
 import { at, listAt, objectAt, textAt } from '../jsonPath.ts';
@@ -51,15 +51,8 @@ function checkSize(context: ArmContext, body: unknown): CatalogueSize {
   const catalogue = context.catalogueAt(textAt(body, 'location'));
   const size = catalogue.find(name);
   if (size !== undefined) return size;
-  throw new ArmError(
-    400,
-    'InvalidParameter',
-    `The value ${name} provided for the VM size is not valid. The valid sizes in the current region are: ${catalogue
-      .all()
-      .map(({ sku }) => sku.name)
-      .join(',')}. Find out more on the valid VM sizes in each region at https://aka.ms/azure-regions.`,
-    { target: 'vmSize' },
-  );
+  const sizes = catalogue.all().map(({ sku }) => sku.name);
+  throw refusal('InvalidParameter.vmSize', { name, sizes: sizes.join(',') });
 }
 
 function checkZone(context: ArmContext, id: string, size: CatalogueSize, body: unknown): string | undefined {
@@ -145,7 +138,7 @@ export function checkUnchanged(existing: ArmResource, body: unknown, patch: bool
   ];
   const changed = changes.find(([, equal]) => !equal)?.[0];
   if (changed === undefined) return;
-  throw refusal('PropertyChangeNotAllowed', { changed }, { target: changed });
+  throw refusal('PropertyChangeNotAllowed', { changed });
 }
 
 export function markedForDeletion({ name }: ArmResource, operation: string): ArmError {

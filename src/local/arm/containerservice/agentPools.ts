@@ -6,7 +6,7 @@ import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { checkGroup } from '../resources/requestRules.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
 import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
-import { aksError, aksNotFound, changeNotAllowed, invalidParameter, notAllowed } from './aksError.ts';
+import { aksRefusal, invalidParameter, notOneOf } from './aksRefusal.ts';
 import type { ClusterNodes } from './clusterNodes.ts';
 import { isFeatureRegistered } from '../resources/features.ts';
 import { resolveKubernetes } from './kubernetesVersions.ts';
@@ -59,7 +59,7 @@ export class AgentPools {
     const cluster = this.cluster(request);
     const name = request.parameters['child'] ?? '';
     const found = this.context.store.find(`${cluster.id}/agentPools/${name}`);
-    if (found === undefined) throw aksNotFound('agentpool', name);
+    if (found === undefined) throw aksRefusal('NotFound.agentpool', { name });
     return found;
   }
 
@@ -190,7 +190,7 @@ export class AgentPools {
     const others = this.context.store.children(cluster.id, AGENT_POOLS).filter(({ id }) => id !== pool.id);
     if (others.some(({ properties }) => properties['mode'] === 'System')) return;
     const hasOthers = others.some(({ properties }) => properties['mode'] !== 'Machines');
-    throw notAllowed(`There has to be at least one ${hasOthers ? 'system ' : ''}agent pool.`);
+    throw aksRefusal('OperationNotAllowed.lastPool', { kind: hasOthers ? 'system ' : '' });
   }
 
   private deleteMachines(request: ArmRequest): ArmResponse {
@@ -224,12 +224,10 @@ export class AgentPools {
     for (const member of FIXED) {
       const [old, next] = [before[member], given[member]];
       if (old === undefined || next === undefined || JSON.stringify(old) === JSON.stringify(next)) continue;
-      throw changeNotAllowed(`properties.${member}`);
+      throw aksRefusal('PropertyChangeNotAllowed', { property: `properties.${member}` });
     }
     const mode = textAt(given, 'mode') ?? textAt(before, 'mode') ?? 'User';
-    if (!MODES.includes(mode)) {
-      throw invalidParameter('agentPoolProfile.mode', `'${mode}' is not one of [${MODES.join(', ')}].`);
-    }
+    if (!MODES.includes(mode)) throw notOneOf('agentPoolProfile.mode', mode, MODES);
     if (powerOf(given) === 'Stopped') checkPoolStop(cluster, name, mode);
     const version = resolveKubernetes(
       textAt(given, 'orchestratorVersion') ??
@@ -279,13 +277,9 @@ export class AgentPools {
   }
 
   sizeNotSupported(cluster: ArmResource, size: string): ArmError {
-    const { store } = this.context;
-    const location = cluster.location ?? this.context.location;
-    return aksError(
-      400,
-      'VMSizeNotSupported',
-      `Virtual Machine size: '${size}' is not supported for subscription ${store.subscriptionId} in location '${location}'. Please refer to aka.ms/aks/vm-size-selector to find supported VM sizes in location '${location}'.`,
-    );
+    const { store, location } = this.context;
+    const subscription = store.subscriptionId;
+    return aksRefusal('VMSizeNotSupported', { size, subscription, location: cluster.location ?? location });
   }
 }
 
@@ -293,11 +287,11 @@ export class AgentPools {
 export function checkEtag({ headers }: ArmRequest, existing: ArmResource | undefined): void {
   const wanted = headers['if-match'];
   if (headers['if-none-match'] === '*' && existing !== undefined) {
-    throw aksError(412, 'ConditionNotMet', `The resource '${existing.name}' exists already.`);
+    throw aksRefusal('ConditionNotMet.exists', { name: existing.name });
   }
   if (typeof wanted !== 'string' || wanted === '' || wanted === '*') return;
   if (wanted.replaceAll('"', '') === existing?.etag.replaceAll('"', '')) return;
-  throw aksError(412, 'ConditionNotMet', `The etag ${wanted} in If-Match does not match that of the resource.`);
+  throw aksRefusal('ConditionNotMet.etag', { wanted });
 }
 
 /** What a client leaves open: clients send 0 and null for that, too. */
@@ -322,8 +316,7 @@ function powerOf(properties: JsonObject): string {
 
 function checkPoolStop({ properties }: ArmResource, name: string, mode: string): void {
   checkStop(properties, 'agent pool');
-  if (mode !== 'System') return;
-  throw notAllowed(`Agent pool '${name}' cannot be stopped: its mode is System.`);
+  if (mode === 'System') throw aksRefusal('OperationNotAllowed.stopSystemPool', { name });
 }
 
 /** Those of the cluster autoscaler go with it. */

@@ -1,7 +1,7 @@
 /** The names of a cluster's API server: a public one, and one of its own network where it is private. */
 import type { ArmContext } from '../armContext.ts';
 import { at, textAt, type JsonObject } from '../jsonPath.ts';
-import { changeNotAllowed } from './aksError.ts';
+import { aksRefusal } from './aksRefusal.ts';
 
 interface NamedCluster {
   readonly before: JsonObject | undefined;
@@ -17,7 +17,8 @@ const isPrivate = (properties: JsonObject | undefined): boolean =>
 /** Without a DNS zone there is no private name; the public one then leads to the private address. */
 export function apiServerNames({ before, properties, dnsPrefix, location, random }: NamedCluster): JsonObject {
   if (before !== undefined && isPrivate(before) !== isPrivate(properties)) {
-    throw changeNotAllowed('properties.apiServerAccessProfile.enablePrivateCluster');
+    const property = 'properties.apiServerAccessProfile.enablePrivateCluster';
+    throw aksRefusal('PropertyChangeNotAllowed', { property });
   }
   const prefix = (): string => `${dnsPrefix}-${random.uuid().slice(0, 8)}`;
   const fqdn = textAt(before, 'fqdn') ?? `${prefix()}.hcp.${location}.azmk8s.io`;

@@ -4,7 +4,7 @@ import type { ArmContext } from '../armContext.ts';
 import { at } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { ok, type ArmResponse, type Route } from '../server/router.ts';
-import { aksError } from './aksError.ts';
+import { aksRefusal } from './aksRefusal.ts';
 import type { ClusterName } from './managedCluster.ts';
 import { CLUSTER_PATH, MANAGED_CLUSTERS } from './managedClusters.ts';
 
@@ -29,14 +29,11 @@ function handOut(
   kubeconfigOf: KubeconfigOf,
 ): ArmResponse {
   if (role === 'clusterAdmin' && at(properties, 'disableLocalAccounts') === true) {
-    const words = 'Getting static credential is not allowed because this cluster is set to disable local accounts.';
-    throw aksError(400, 'BadRequest', words);
+    throw aksRefusal('BadRequest.localAccounts');
   }
   // `az` adds `-admin` to the context of an admin.
   const names = { cluster: name, user: `${role}_${group}_${name}`, context: name };
   const text = kubeconfigOf({ resourceGroup: group, name }, names);
-  if (text === undefined) {
-    throw aksError(409, 'OperationNotAllowed', `The API server of cluster '${name}' does not listen yet.`);
-  }
+  if (text === undefined) throw aksRefusal('OperationNotAllowed.apiServer', { name });
   return ok({ kubeconfigs: [{ name: role, value: Buffer.from(text).toString('base64') }] });
 }

@@ -10,7 +10,7 @@ import type { NetworkInterfaces } from '../network/networkInterfaces.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import type { ArmRequest } from '../server/router.ts';
 import { VIRTUAL_MACHINES, type VirtualMachines } from '../virtualMachines.ts';
-import { aksError } from './aksError.ts';
+import { aksRefusal } from './aksRefusal.ts';
 import { resolvableNames } from './apiServerNames.ts';
 import { renderNodeScript } from './nodeScript.ts';
 
@@ -115,15 +115,14 @@ export class ClusterNodes {
     const asked = textAt(profile, 'nodeImageVersion');
     if (asked !== undefined) {
       if (imageOf(asked) !== undefined) return asked;
-      throw aksError(400, 'InvalidParameter', `The value of parameter nodeImageVersion '${asked}' is invalid.`);
+      throw aksRefusal('InvalidParameter.value', { parameter: 'nodeImageVersion', value: asked });
     }
     const catalogue = this.options.context.catalogueAt(cluster.location);
     const size = catalogue.find(textAt(profile, 'hardware', 'vmSize') ?? '');
     const capability = (name: string): string => size?.sku.capabilities.find((each) => each.name === name)?.value ?? '';
     const osSku = textAt(profile, 'operatingSystem', 'osSKU') ?? 'Ubuntu';
     const row = DEFINITIONS[osSku];
-    if (row === undefined)
-      throw aksError(400, 'InvalidParameter', `The value of parameter osSKU '${osSku}' is invalid.`);
+    if (row === undefined) throw aksRefusal('InvalidParameter.value', { parameter: 'osSKU', value: osSku });
     const [gallery, two, one, arm] = row;
     const name =
       capability('CpuArchitectureType') === 'Arm64' ? arm : capability('HyperVGenerations').includes('V2') ? two : one;

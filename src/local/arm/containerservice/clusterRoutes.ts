@@ -4,7 +4,7 @@ import { imageReleaseRoutes } from '../compute/imageReleases.ts';
 import { textAt } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
-import { aksError, aksNotFound } from './aksError.ts';
+import { aksRefusal } from './aksRefusal.ts';
 import { isNewer, listKubernetesVersions, listOrchestrators, upgradesOf } from './kubernetesVersions.ts';
 import { AGENT_POOLS, CLUSTER_PATH as CLUSTER, MANAGED_CLUSTERS } from './managedClusters.ts';
 import { checkStop } from './nodeProvisioning.ts';
@@ -68,11 +68,7 @@ function checkPower({ properties }: ArmResource, code: 'Stopped' | 'Running'): v
   if (textAt(properties, 'powerState', 'code') !== code) return;
   const state = textAt(properties, 'provisioningState') ?? '';
   const what = code === 'Stopped' ? 'stopping' : 'starting';
-  throw aksError(
-    400,
-    'BadRequest',
-    `managed cluster is in Provisioning State(${state}) and Power State(${code}), ${what} cannot be performed`,
-  );
+  throw aksRefusal('BadRequest.power', { state, code, what });
 }
 
 function find({ store }: ArmContext, { parameters: { group = '', name = '' } }: ArmRequest): ArmResource {
@@ -106,7 +102,7 @@ function poolUpgradeProfile(context: ArmContext, request: ArmRequest, newestImag
   const cluster = find(context, request);
   const name = request.parameters['child'] ?? '';
   const pool = context.store.find(`${cluster.id}/agentPools/${name}`);
-  if (pool === undefined) throw aksNotFound('agentpool', name);
+  if (pool === undefined) throw aksRefusal('NotFound.agentpool', { name });
   const from = textAt(pool.properties, 'orchestratorVersion') ?? '';
   const most = textAt(cluster.properties, 'kubernetesVersion') ?? '';
   return {

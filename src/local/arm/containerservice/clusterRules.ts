@@ -2,7 +2,7 @@
 import type { ArmError } from '../armError.ts';
 import { asText, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { Operation } from '../operations.ts';
-import { aksError, changeNotAllowed, invalidParameter } from './aksError.ts';
+import { aksRefusal, invalidParameter, notOneOf } from './aksRefusal.ts';
 
 const CLUSTER_NAME = /^[a-zA-Z0-9]([-_a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/;
 const DNS_PREFIX = /^[a-zA-Z0-9]([-a-zA-Z0-9]{0,52}[a-zA-Z0-9])?$/;
@@ -24,7 +24,7 @@ export function checkCluster(name: string, given: JsonObject): void {
   for (const [member, allowed] of Object.entries(CHANNELS)) {
     const value = upgrades[member];
     if (value === undefined || value === null || allowed.includes(asText(value))) continue;
-    throw invalidParameter(`autoUpgradeProfile.${member}`, `'${asText(value)}' is not one of [${allowed.join(', ')}].`);
+    throw notOneOf(`autoUpgradeProfile.${member}`, value, allowed);
   }
 }
 
@@ -43,7 +43,7 @@ export function checkFixed(before: JsonObject | undefined, given: JsonObject): v
     if (old === undefined || next === undefined || next === '' || old.toLowerCase() === next.toLowerCase()) continue;
     if (old === 'kubenet' && textAt(given, 'networkProfile', 'networkPluginMode')?.toLowerCase() === 'overlay')
       continue;
-    throw changeNotAllowed(path.join('.'));
+    throw aksRefusal('PropertyChangeNotAllowed', { property: path.join('.') });
   }
 }
 
@@ -53,22 +53,14 @@ export function checkFixed(before: JsonObject | undefined, given: JsonObject): v
  */
 export function checkSystemPool(pools: readonly JsonObject[], hasSystemSurge: boolean): void {
   if (hasSystemSurge || pools.some((pool) => textAt(pool, 'mode') === 'System')) return;
-  if (pools.length === 0) {
-    const target = 'agentPoolProfiles';
-    throw aksError(400, 'InvalidParameter', `Required parameter ${target} is missing (null).`, { target });
-  }
-  throw aksError(400, 'MustDefineAtLeastOneSystemPool', 'Must define at least one system pool.');
+  throw aksRefusal(pools.length === 0 ? 'InvalidParameter.pools' : 'MustDefineAtLeastOneSystemPool');
 }
 
 /** One change of a cluster at a time. */
 export function inProgress(state: string, { id, startedAt }: Operation): ArmError {
   const what = IN_PROGRESS[state] ?? 'update';
   const since = new Date(startedAt).toISOString().replace(/\.\d+Z$/, 'Z');
-  return aksError(
-    409,
-    'OperationNotAllowed',
-    `Operation is not allowed because there's an in progress ${what} managed cluster operation (operation ID: ${id}) on the managed cluster started on UTC ${since}. Please wait for it to finish before starting a new operation.`,
-  );
+  return aksRefusal('OperationNotAllowed.inProgress', { what, id, since });
 }
 
 const IN_PROGRESS: Readonly<Record<string, string>> = { Creating: 'create', Deleting: 'delete' };

@@ -1,6 +1,6 @@
 /** The Kubernetes versions on sale, and the steps between them that AKS allows. */
 import { compareVersions } from '../versions.ts';
-import { aksError, notAllowed } from './aksError.ts';
+import { aksRefusal } from './aksRefusal.ts';
 
 /** Minor versions and their patches, newest last. */
 const KUBERNETES: Readonly<Record<string, readonly string[]>> = {
@@ -44,11 +44,9 @@ export function resolveKubernetes(version: string | undefined, cluster?: string)
   const patches = KUBERNETES[minorOf(version)];
   const resolved = version.split('.').length === 2 ? patches?.at(-1) : patches?.find((patch) => patch === version);
   if (resolved !== undefined) return resolved;
-  const advice =
-    'not supported in this region. Please use [az aks get-versions] command to get the supported version list in this region. For more information, please check https://aka.ms/supported-version-list';
   throw cluster === undefined
-    ? aksError(400, 'AgentPoolK8sVersionNotSupported', `Version ${version} is ${advice}`)
-    : aksError(400, 'K8sVersionNotSupported', `Managed cluster ${cluster} is on version ${version} which is ${advice}`);
+    ? aksRefusal('AgentPoolK8sVersionNotSupported', { version })
+    : aksRefusal('K8sVersionNotSupported', { cluster, version });
 }
 
 /** Later patches of the same minor version, and the patches of the next. */
@@ -61,14 +59,10 @@ export function upgradesOf(version: string): readonly string[] {
 /** Throws when a control plane may not go from one version to the other. */
 export function checkUpgrade(from: string, to: string): void {
   if (from === '' || from === to) return;
-  if (isNewer(from, to)) {
-    throw notAllowed(`Downgrading of Kubernetes from version ${from} to ${to} is not allowed.`);
-  }
+  if (isNewer(from, to)) throw aksRefusal('OperationNotAllowed.downgrade', { from, to });
   const allowed = upgradesOf(from);
   if (allowed.includes(to)) return;
-  throw notAllowed(
-    `Upgrading Kubernetes version ${from} to ${to} is not allowed. Available upgrades: [${allowed.toReversed().join(' ')}]. Please see https://aka.ms/aks-supported-k8s-ver for version details.`,
-  );
+  throw aksRefusal('OperationNotAllowed.upgrade', { from, to, upgrades: allowed.toReversed().join(' ') });
 }
 
 export function isNewer(left: string, right: string): boolean {

@@ -1,7 +1,7 @@
 /** The header `BatchPutMachine`: many machines in one PUT, and the error for those that were refused. */
 import type { ArmError } from '../armError.ts';
 import { listAt, textAt, textsAt } from '../jsonPath.ts';
-import { aksError } from './aksError.ts';
+import { aksRefusal } from './aksRefusal.ts';
 
 export interface BatchEntry {
   readonly machineName: string;
@@ -21,24 +21,20 @@ export function parseBatch(header: string | string[] | undefined): readonly Batc
   }));
   const names = new Set(entries.map(({ machineName }) => machineName.toLowerCase()));
   if (entries.length > 0 && entries.length <= MAX_MACHINES && names.size === entries.length) return entries;
-  throw aksError(
-    400,
-    'InvalidParameter',
-    `The header BatchPutMachine must name between 1 and ${MAX_MACHINES} machines, each once; it names ${entries.length}.`,
-  );
+  throw aksRefusal('InvalidParameter.batch', { most: MAX_MACHINES, count: entries.length });
 }
 
 export function batchError(refusals: readonly { readonly target: string; readonly error: ArmError }[]): ArmError {
   const details = refusals.map(({ target, error }) => ({ code: error.code, message: error.message, target }));
   const fault = refusals.some(({ error }) => error.status < 500);
-  if (fault) return aksError(400, 'BatchMachineClientError', 'Some machines of the batch were refused.', { details });
-  return aksError(500, 'BatchMachineInternalServerError', JSON.stringify({ details }));
+  if (fault) return aksRefusal('BatchMachineClientError', {}, { details });
+  return aksRefusal('BatchMachineInternalServerError', { refused: JSON.stringify({ details }) });
 }
 
 function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw aksError(400, 'InvalidParameter', 'The header BatchPutMachine is not valid JSON.');
+    throw aksRefusal('InvalidParameter.batchJson');
   }
 }

@@ -2,7 +2,7 @@
 import type { ArmError } from '../armError.ts';
 import { at, listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
-import { notAllowed } from './aksError.ts';
+import { aksRefusal } from './aksRefusal.ts';
 
 /** In the shape of a machine's properties. */
 export function profileOfPool(pool: JsonObject): JsonObject {
@@ -47,5 +47,5 @@ export function checkImmutable(existing: ArmResource, body: unknown, zones: read
   const priority = (from: JsonObject): unknown => from['priority'] ?? 'Regular';
   const changedZone = zones.length > 0 && existing.zones?.[0] !== zones[0];
   if (!differs('hardware', 'vmSize') && priority(existing.properties) === priority(wanted) && !changedZone) return;
-  throw notAllowed(`Size, priority and zone of machine '${existing.name}' cannot be changed.`);
+  throw aksRefusal('OperationNotAllowed.machine', { name: existing.name });
 }

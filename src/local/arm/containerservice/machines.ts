@@ -8,7 +8,7 @@ import { present, type ArmResource } from '../resourceStore.ts';
 import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { checkEtag, type AgentPools } from './agentPools.ts';
 import { MACHINES, type PoolNodes } from './poolRollouts.ts';
-import { aksError, aksNotFound, notAllowed } from './aksError.ts';
+import { aksRefusal } from './aksRefusal.ts';
 import { batchError, parseBatch, type BatchEntry } from './machineBatch.ts';
 import type { ClusterNodes } from './clusterNodes.ts';
 import { checkImmutable, profileOfPool, provisioningErrorOf } from './machineProfile.ts';
@@ -45,7 +45,7 @@ export class MachinesApi implements PoolNodes {
       route('machines.get', 'GET', `${pool}/machines/{grandchild}`, (request) => {
         const name = request.parameters['grandchild'] ?? '';
         const found = store.find(`${pools.find(request).id}/machines/${name}`);
-        if (found === undefined) throw aksNotFound('machine', name);
+        if (found === undefined) throw aksRefusal('NotFound.machine', { name });
         return ok(present(this.show(found)));
       }),
       route('machines.createOrUpdate', 'PUT', `${pool}/machines/{grandchild}`, (request) => this.put(pools, request)),
@@ -72,9 +72,7 @@ export class MachinesApi implements PoolNodes {
     const cluster = pools.cluster(request);
     const pool = pools.find(request);
     if (pool.properties['mode'] !== 'Machines') {
-      throw notAllowed(
-        `Machines can be created in agent pools of mode 'Machines' only; '${pool.name}' is of mode '${String(pool.properties['mode'])}'.`,
-      );
+      throw aksRefusal('OperationNotAllowed.poolMode', { pool: pool.name, mode: String(pool.properties['mode']) });
     }
     const properties = objectAt(request.body, 'properties');
     const size = textAt(properties, 'hardware', 'vmSize') ?? '';
@@ -115,7 +113,7 @@ export class MachinesApi implements PoolNodes {
   /** A batch makes machines, and changes none. */
   private existing(pool: ArmResource, { machineName }: BatchEntry): ArmError | undefined {
     if (this.context.store.find(`${pool.id}/machines/${machineName}`) === undefined) return undefined;
-    return aksError(400, 'InvalidParameter', `The machine '${machineName}' exists; a batch cannot update machines.`);
+    return aksRefusal('InvalidParameter.batchUpdate', { machineName });
   }
 
   private refusal(
@@ -125,22 +123,12 @@ export class MachinesApi implements PoolNodes {
     entry: BatchEntry,
   ): ArmError | undefined {
     const { machineName, zones } = entry;
-    if (!MACHINE_NAME.test(machineName)) {
-      return aksError(
-        400,
-        'InvalidParameter',
-        `The machine name '${machineName}' is invalid: it has letters, digits and '-', and at most 35 of them.`,
-      );
-    }
+    if (!MACHINE_NAME.test(machineName)) return aksRefusal('InvalidParameter.machineName', { machineName });
     const catalogue = this.context.catalogueAt(cluster.location);
     const size = catalogue.find(textAt(request.body, 'properties', 'hardware', 'vmSize') ?? '');
     const [zone] = zones;
     if (zone !== undefined && size?.zones.includes(zone) !== true) {
-      return aksError(
-        400,
-        'AvailabilityZoneNotSupported',
-        `Preflight validation check for resource(s) for machine ${machineName} failed. Message: The zone(s) '${zone}' for VM size '${size?.sku.name ?? ''}' is not supported in this region.`,
-      );
+      return aksRefusal('AvailabilityZoneNotSupported', { machineName, zone, size: size?.sku.name });
     }
     try {
       checkTags({ tags: entry.tags });

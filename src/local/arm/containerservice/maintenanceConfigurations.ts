@@ -1,7 +1,7 @@
 /** Maintenance configurations: when AKS may upgrade Kubernetes and node images, checked as AKS checks them. */
 import { at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { ResourceKind, Wish } from '../resources/resourceKind.ts';
-import { aksError } from './aksError.ts';
+import { aksRefusal } from './aksRefusal.ts';
 
 const MAINTENANCE = 'Microsoft.ContainerService/managedClusters/maintenanceConfigurations';
 const NAMES: readonly string[] = ['default', 'aksManagedAutoUpgradeSchedule', 'aksManagedNodeOSUpgradeSchedule'];
@@ -28,10 +28,7 @@ export const MAINTENANCE_KIND: ResourceKind = {
 };
 
 function maintenanceOf({ name, body }: Wish): JsonObject {
-  if (!NAMES.includes(name))
-    refuse(
-      "Only 'default', 'aksManagedAutoUpgradeSchedule' and 'aksManagedNodeOSUpgradeSchedule' are allowed configNames for maintenance configuration.",
-    );
+  if (!NAMES.includes(name)) throw aksRefusal('InvalidParameter.configName');
   const properties = objectAt(body, 'properties');
   if (name === 'default') {
     checkWeek(listAt(properties, 'timeInWeek'));
@@ -58,7 +55,7 @@ function checkSchedule(schedule: JsonObject): void {
   );
   const [kind] = kinds;
   if (kind === undefined || kinds.length > 1) {
-    refuse(`One and only one of the schedule types must be given: ${Object.keys(SCHEDULES).join(', ')}.`);
+    throw aksRefusal('InvalidParameter.scheduleTypes', { types: Object.keys(SCHEDULES).join(', ') });
   }
   for (const [member, allowed] of Object.entries(SCHEDULES[kind ?? ''] ?? {})) {
     const value = at(schedule, kind ?? '', member);
@@ -96,16 +93,10 @@ function checkWeek(hours: readonly unknown[]): void {
     const slots = listAt(each, 'hourSlots');
     const isKnown = slots.every((slot) => typeof slot === 'number' && Number.isInteger(slot) && slot >= 0 && slot < 24);
     if (DAYS.includes(day) && isKnown) continue;
-    refuse(
-      `The value of parameter timeInWeek is invalid. A day must be one of ${DAYS.join(', ')}, and its hours between 0 and 23.`,
-    );
+    throw aksRefusal('InvalidParameter.timeInWeek', { days: DAYS.join(', ') });
   }
 }
 
 function refuseValue(path: string, why: string): never {
-  refuse(`The value of parameter maintenanceWindow.${path} is invalid. ${why}`);
-}
-
-function refuse(words: string): never {
-  throw aksError(400, 'InvalidParameter', words);
+  throw aksRefusal('InvalidParameter.window', { path, why });
 }

@@ -5,7 +5,7 @@ import { isFeatureRegistered } from '../resources/features.ts';
 import { normalLocation } from '../resources/requestRules.ts';
 import type { Asked, ResourceKind, Wish } from '../resources/resourceKind.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
-import { changeNotAllowed } from './aksError.ts';
+import { aksRefusal } from './aksRefusal.ts';
 import { apiServerNames } from './apiServerNames.ts';
 import { checkUpgrade, resolveKubernetes } from './kubernetesVersions.ts';
 import { checkCluster, checkFixed, checkSystemPool, inProgress } from './clusterRules.ts';
@@ -157,7 +157,7 @@ function nodeGroupOf({ existing, id, name }: Wish, location: string, given: Json
   const wanted = textAt(given, 'nodeResourceGroup');
   if (before === undefined) return wanted ?? `MC_${id.split('/')[4] ?? ''}_${name}_${location}`;
   if (wanted === undefined || wanted.toLowerCase() === before.toLowerCase()) return before;
-  throw changeNotAllowed('properties.nodeResourceGroup');
+  throw aksRefusal('PropertyChangeNotAllowed', { property: 'properties.nodeResourceGroup' });
 }
 
 /** Objects member by member, anything else whole; what a client leaves out or sends as null stays as it was. */

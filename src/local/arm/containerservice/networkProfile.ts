@@ -1,6 +1,6 @@
 /** The network of a managed cluster: what AKS fills in, and the combinations that it refuses with and without node auto-provisioning. */
 import { asText, listAt, textAt, type JsonObject } from '../jsonPath.ts';
-import { aksError, invalidParameter } from './aksError.ts';
+import { aksRefusal, invalidParameter, notOneOf } from './aksRefusal.ts';
 
 const DEFAULTS: JsonObject = {
   networkPlugin: 'azure',
@@ -80,18 +80,9 @@ function spelled(given: JsonObject): JsonObject {
   return { ...given, ...Object.fromEntries(corrected) };
 }
 
-function notOneOf(parameter: string, value: unknown, allowed: readonly string[]): Error {
-  return invalidParameter(parameter, `'${asText(value)}' is not one of [${allowed.join(', ')}].`);
-}
-
 function checkPluginMode(plugin: string, mode: string | undefined): void {
   if (mode === undefined || plugin === 'azure') return;
-  throw aksError(
-    400,
-    'UnsupportedNetworkPluginModeWithNetworkPlugin',
-    `NetworkPluginMode ${mode} is not supported with NetworkPlugin ${plugin}.`,
-    { target: 'networkProfile.networkPluginMode' },
-  );
+  throw aksRefusal('UnsupportedNetworkPluginModeWithNetworkPlugin', { mode, plugin });
 }
 
 interface Dataplane {
@@ -103,19 +94,10 @@ interface Dataplane {
 function checkDataplane({ plugin, dataplane, policy }: Dataplane): void {
   if (dataplane !== 'cilium') {
     if (policy !== 'cilium') return;
-    throw aksError(
-      400,
-      'InvalidParameter',
-      `Network policy cilium is only supported with network dataplane cilium, not with '${dataplane}'.`,
-      { target: 'networkProfile.networkPolicy' },
-    );
+    throw aksRefusal('InvalidParameter.ciliumPolicy', { dataplane });
   }
-  if (plugin !== 'azure') throw ciliumNeeds('plugin', 'azure', 'networkProfile.networkPlugin');
-  if (policy !== 'cilium' && policy !== 'none') throw ciliumNeeds('policy', 'cilium', 'networkProfile.networkPolicy');
-}
-
-function ciliumNeeds(what: string, value: string, target: string): Error {
-  return aksError(400, 'BadRequest', `Cilium dataplane requires network ${what} ${value}.`, { target });
+  if (plugin !== 'azure') throw aksRefusal('BadRequest.ciliumPlugin');
+  if (policy !== 'cilium' && policy !== 'none') throw aksRefusal('BadRequest.ciliumPolicy');
 }
 
 /** One range for each family of addresses; ranges of a family that the cluster does not have are refused. */

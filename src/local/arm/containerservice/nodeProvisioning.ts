@@ -1,11 +1,10 @@
 /** AKS's rules of node auto-provisioning: when a cluster's mode may become Auto or Manual, and what Auto forbids. */
 import { at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
-import { aksError, notAllowed } from './aksError.ts';
+import { aksRefusal } from './aksRefusal.ts';
 
 /** Lets pools with the cluster autoscaler and node auto-provisioning run side by side. */
 const SIDE_BY_SIDE_FEATURE = 'AllowClusterAutoscalerAndNAP';
 
-const MODE = '.properties.nodeProvisioningProfile.mode';
 const MODES: readonly string[] = ['Auto', 'Manual'];
 const DEFAULT_POOLS: readonly string[] = ['Auto', 'None'];
 /** The first api-versions with `nodeProvisioningProfile`. */
@@ -138,17 +137,13 @@ export function nodeProvisioningProfile(before: JsonObject | undefined, given: J
 
 function checkMember(member: string, value: string | undefined, allowed: readonly string[]): void {
   if (value !== undefined && allowed.includes(value)) return;
-  throw aksError(
-    400,
-    'InvalidParameter',
-    `The value of parameter nodeProvisioningProfile.${member} is invalid. Allowed values: ${allowed.join(', ')}.`,
-  );
+  throw aksRefusal('InvalidParameter.provisioning', { member, allowed: allowed.join(', ') });
 }
 
 /** Throws AKS's refusal of a cluster that cannot have node auto-provisioning. */
 export function checkAutomatic(cluster: ProvisionedCluster): void {
   const broken = NODE_PROVISIONING_RULES.find((rule) => rule.isBroken(cluster));
-  if (broken !== undefined) throw notAllowed(`${MODE} cannot be Auto ${broken.words}`);
+  if (broken !== undefined) throw aksRefusal('OperationNotAllowed.auto', { unless: broken.words });
 }
 
 /** Throws unless nothing of node auto-provisioning is left. `undefined`: the cluster's API server does not run. */
@@ -159,9 +154,7 @@ export function checkManual(use: NodeProvisioningUse | undefined): void {
     ...(nodes.length === 0 ? [] : [`Existing NAP nodes: [${nodes.join(', ')}].`]),
     ...(openPools.length === 0 ? [] : [`NodePools with another limit: [${openPools.join(', ')}].`]),
   ];
-  throw notAllowed(
-    `${MODE} cannot be changed from Auto to Manual unless there are no existing NAP nodes (see them with 'kubectl get nodes -l karpenter.sh/nodepool') and all existing Karpenter NodePools have their spec.limits.cpu field set to 0. ${left.join(' ')}`,
-  );
+  throw aksRefusal('OperationNotAllowed.manual', { left: left.join(' ') });
 }
 
 /** Throws when a cluster that stays Auto would change how its traffic leaves. */
@@ -169,10 +162,10 @@ export function checkOutboundType(before: JsonObject, after: JsonObject): void {
   const outbound = (properties: JsonObject): string =>
     textAt(properties, 'networkProfile', 'outboundType') ?? 'loadBalancer';
   if (!isAutomatic(before) || outbound(before) === outbound(after)) return;
-  throw notAllowed(`.properties.networkProfile.outboundType cannot be changed if ${MODE} is set to one of [Auto].`);
+  throw aksRefusal('OperationNotAllowed.outboundType');
 }
 
 /** Neither the cluster nor one of its agent pools can be stopped while the mode is Auto. */
 export function checkStop(properties: JsonObject, what: 'cluster' | 'agent pool'): void {
-  if (isAutomatic(properties)) throw notAllowed(`The ${what} cannot be stopped if ${MODE} is set to one of [Auto].`);
+  if (isAutomatic(properties)) throw aksRefusal('OperationNotAllowed.stop', { what });
 }

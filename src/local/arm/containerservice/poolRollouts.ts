@@ -7,7 +7,7 @@ import type { ArmContext } from '../armContext.ts';
 import type { ArmError } from '../armError.ts';
 import { listAt, textAt, textsAt } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
-import { aksError } from './aksError.ts';
+import { aksRefusal } from './aksRefusal.ts';
 import { clusterNameOf, type ClusterName } from './managedCluster.ts';
 import { AGENT_POOLS, MANAGED_CLUSTERS } from './managedClusters.ts';
 
@@ -132,11 +132,8 @@ export class PoolRollouts {
     await this.sleep(durations.virtualMachineCreate + TIME_TO_JOIN);
     const surge = store.find(`${pool.id}/machines/${name}`);
     if (textAt(surge?.properties, 'provisioningState') === 'Failed') {
-      return aksError(
-        409,
-        'UpgradeFailed',
-        textAt(surge?.properties, 'status', 'provisioningError', 'message') ?? 'A surge node could not be made.',
-      );
+      const problem = textAt(surge?.properties, 'status', 'provisioningError', 'message');
+      return aksRefusal('UpgradeFailed', { problem: problem ?? 'A surge node could not be made.' });
     }
     return this.retire(cluster, pool, old);
   }
@@ -145,7 +142,7 @@ export class PoolRollouts {
     const { context, nodes, drain } = this.options;
     try {
       const problem = await drain(clusterNameOf(cluster), textAt(machine.hidden, 'vmName') ?? '');
-      if (problem !== undefined) return aksError(409, 'UpgradeFailed', problem);
+      if (problem !== undefined) return aksRefusal('UpgradeFailed', { problem });
       const current = context.store.find(machine.id);
       if (current === undefined) return undefined;
       nodes.remove(cluster, pool, current);
@@ -189,4 +186,4 @@ function outdated(pool: ArmResource, machines: readonly ArmResource[]): readonly
   );
 }
 
-const internal = (error: unknown): ArmError => aksError(500, 'InternalServerError', messageOf(error));
+const internal = (error: unknown): ArmError => aksRefusal('InternalServerError', { problem: messageOf(error) });

@@ -1,7 +1,7 @@
 /** How many nodes an agent pool may have, how many pods each of them, and which labels and taints. */
 import { labelValueErrors, qualifiedNameErrors } from '../../../api/names.ts';
 import { asText, at, listAt, objectAt, type JsonObject } from '../jsonPath.ts';
-import { invalidParameter } from './aksError.ts';
+import { aksRefusal, invalidParameter } from './aksRefusal.ts';
 
 const MOST_NODES = 1000;
 const PODS: readonly [number, number] = [10, 250];
@@ -12,18 +12,12 @@ export function checkPoolSize(pool: JsonObject, mode: string): void {
   const least = mode === 'System' ? 1 : 0;
   const count = at(pool, 'count');
   if (count !== undefined && !isWithin(count, [least, MOST_NODES])) {
-    throw invalidParameter(
-      'agentPoolProfile.count',
-      `agentPoolProfile.count was ${JSON.stringify(count)}. It must be greater or equal to minCount:${least} and less than or equal to maxCount:${MOST_NODES}.`,
-    );
+    throw aksRefusal('InvalidParameter.count', { count: JSON.stringify(count), least, most: MOST_NODES });
   }
   if (at(pool, 'enableAutoScaling') === true) checkBounds(at(pool, 'minCount'), at(pool, 'maxCount'), least);
   const pods = at(pool, 'maxPods');
   if (pods === undefined || isWithin(pods, PODS)) return;
-  throw invalidParameter(
-    'agentPoolProfile.maxPods',
-    `agentPoolProfile.maxPods was ${JSON.stringify(pods)}. It must be between ${PODS.join(' and ')}.`,
-  );
+  throw aksRefusal('InvalidParameter.maxPods', { pods: JSON.stringify(pods), range: PODS.join(' and ') });
 }
 
 const TAINT = /^([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/;
@@ -55,16 +49,10 @@ function refuseMark(member: string, mark: string, problems: readonly string[]): 
 /** Between which counts the cluster autoscaler moves. */
 function checkBounds(minCount: unknown, maxCount: unknown, least: number): void {
   if (!isWithin(minCount, [least, MOST_NODES])) {
-    throw invalidParameter(
-      'agentPoolProfile.minCount',
-      `With enableAutoScaling it must be between ${least} and ${MOST_NODES}.`,
-    );
+    throw aksRefusal('InvalidParameter.bounds', { bound: 'minCount', least, most: MOST_NODES });
   }
   if (isWithin(maxCount, [Math.max(minCount, 1), MOST_NODES])) return;
-  throw invalidParameter(
-    'agentPoolProfile.maxCount',
-    `With enableAutoScaling it must be between minCount and ${MOST_NODES}.`,
-  );
+  throw aksRefusal('InvalidParameter.bounds', { bound: 'maxCount', least: 'minCount', most: MOST_NODES });
 }
 
 function isWithin(value: unknown, [least, most]: readonly [number, number]): value is number {

@@ -1,6 +1,7 @@
 /** Deploys the resources of a template, each when those that it waits for are there, through the routes that clients use. */
 import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { authorize, type Principal } from '../directory/principals.ts';
 import type { JsonObject } from '../jsonPath.ts';
 import { checkApiVersion } from '../server/apiVersions.ts';
@@ -65,7 +66,7 @@ export function runDeployment(options: DeploymentRunOptions): void {
     if (running > 0) return;
     isOver = true;
     if (failures.length === 0 && waiting.size > 0) {
-      failures.push(new ArmError(404, 'ResourceNotFound', `The Resource '${missing}' was not found.`));
+      failures.push(refusal('ResourceNotFound.dependency', { missing }));
     }
     onEnd(failures);
   };
@@ -88,9 +89,7 @@ export function requestOf(
   const { location } = body;
   checkApiVersion(apiVersion, parseResourcePath(id), 'PUT', typeof location === 'string' ? location : undefined);
   const found = router().find('PUT', id);
-  if (typeof found !== 'object') {
-    throw new ArmError(404, 'InvalidResourceType', `The resource type '${type}' could not be found.`);
-  }
+  if (typeof found !== 'object') throw refusal('InvalidResourceType', { type });
   const request: ArmRequest = {
     method: 'PUT',
     path: id,

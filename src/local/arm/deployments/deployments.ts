@@ -1,6 +1,7 @@
 /** `Microsoft.Resources/deployments` of a resource group: validate, preview and deploy templates, and tell how it went. */
 import { accepted, changed, listed, paged, timestamp, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { asText, at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { MACHINES } from '../containerservice/poolRollouts.ts';
 import { checkGroup } from '../resources/requestRules.ts';
@@ -78,7 +79,7 @@ export class Deployments {
     const { store } = this.context;
     const found = store.find(store.idOf(group, DEPLOYMENTS, name));
     if (found !== undefined) return found;
-    throw new ArmError(404, 'DeploymentNotFound', `Deployment '${name}' could not be found.`);
+    throw refusal('DeploymentNotFound', { name });
   }
 
   private export({ parameters: { group = '' }, body }: ArmRequest): ArmResponse {
@@ -124,13 +125,7 @@ export class Deployments {
     checkGroup(this.context, group);
     const id = store.idOf(group, DEPLOYMENTS, name);
     const existing = store.find(id);
-    if (existing?.properties['provisioningState'] === 'Running') {
-      throw new ArmError(
-        409,
-        'DeploymentActive',
-        `Unable to edit or replace deployment '${name}': previous deployment is still active.`,
-      );
-    }
+    if (existing?.properties['provisioningState'] === 'Running') throw refusal('DeploymentActive', { name });
     const prepared = this.prepare(request);
     for (const { id: old } of store.children(id)) store.delete(old);
     const deployment: ArmResource = {
@@ -187,10 +182,8 @@ export class Deployments {
     const { store } = this.context;
     const properties = objectAt(request.body, 'properties');
     const mode = textAt(properties, 'mode') ?? 'Incremental';
-    if (!MODES.includes(mode)) throw new ArmError(400, 'InvalidDeploymentMode', `The mode '${mode}' is not valid.`);
-    if (mode === 'Complete') {
-      throw new ArmError(400, 'InvalidDeploymentMode', 'Only incremental deployments can be made in the local Azure.');
-    }
+    if (!MODES.includes(mode)) throw refusal('InvalidDeploymentMode', { mode });
+    if (mode === 'Complete') throw refusal('InvalidDeploymentMode.complete');
     const { group: groupName = '', name = '' } = request.parameters;
     const group = store.group(groupName);
     const scope = new TemplateScope(templateOf(properties), objectAt(properties, 'parameters'), {
@@ -264,15 +257,8 @@ export class Deployments {
     if (found === undefined) return undefined;
     const [outputs, problem] = failures.length === 0 ? outputsOf(scope) : [undefined, undefined];
     const all = problem === undefined ? failures : [problem];
-    const error =
-      all.length === 0
-        ? undefined
-        : new ArmError(
-            409,
-            'DeploymentFailed',
-            'At least one resource deployment operation failed. Please list deployment operations for details. Please see https://aka.ms/arm-deployment-operations for usage details.',
-            { details: all.map((each) => ({ code: each.code, message: each.message })) },
-          );
+    const details = all.map(({ code, message }) => ({ code, message }));
+    const error = all.length === 0 ? undefined : refusal('DeploymentFailed', {}, { details });
     const seconds = Math.round((clock.now() - Number(found.hidden?.['startedAt'] ?? clock.now())) / 1000);
     store.put({
       ...found,
@@ -295,7 +281,7 @@ function outputsOf(scope: TemplateScope): readonly [JsonObject | undefined, ArmE
     return [scope.outputs(), undefined];
   } catch (error) {
     if (error instanceof ArmError) return [undefined, error];
-    if (error instanceof PendingReference) return [undefined, new ArmError(404, 'ResourceNotFound', error.message)];
+    if (error instanceof PendingReference) return [undefined, refusal('ResourceNotFound.reference', { id: error.id })];
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 /** Role definitions and role assignments: what `Microsoft.Authorization` answers, and the rights that follow from it. */
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { listed, type ArmContext } from '../armContext.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
@@ -93,10 +93,8 @@ function roleOf(custom: ArmResource | undefined, id: string): RoleAssignment['ro
 function found({ store }: ArmContext, path: string): ArmResource {
   const resource = store.find(path);
   if (resource !== undefined) return resource;
-  const [kind, word] = path.includes('roleDefinitions')
-    ? ['RoleDefinition', 'role definition']
-    : ['RoleAssignment', 'role assignment'];
-  throw new ArmError(404, `${kind}NotFound`, `The ${word} '${path.split('/').at(-1) ?? ''}' is not found.`);
+  const code = path.includes('roleDefinitions') ? 'RoleDefinitionNotFound' : 'RoleAssignmentNotFound';
+  throw refusal(code, { name: path.split('/').at(-1) });
 }
 
 function builtInDefinitions({
@@ -132,10 +130,7 @@ function define(context: ArmContext, { path, body }: ArmRequest): ArmResponse {
   const taken = store
     .list(DEFINITIONS)
     .find((each) => textAt(each.properties, 'roleName') === roleName && each.id.toLowerCase() !== path.toLowerCase());
-  if (taken !== undefined) {
-    const why = 'A custom role with the same name already exists in this directory. Use a different name.';
-    throw new ArmError(409, 'RoleDefinitionWithSameNameExists', why);
-  }
+  if (taken !== undefined) throw refusal('RoleDefinitionWithSameNameExists');
   const existing = store.find(path);
   return written(context, path, existing, DEFINITIONS, { ...properties, type: 'CustomRole' });
 }
@@ -179,11 +174,10 @@ function assign(context: ArmContext, { path, body }: ArmRequest): ArmResponse {
   const principalId = textAt(given, 'principalId') ?? '';
   const scope = scopeOf(path);
   if (roleOf(store.find(roleDefinitionId), roleDefinitionId) === undefined) {
-    const why = `The specified role definition with ID '${roleDefinitionId.split('/').at(-1) ?? ''}' does not exist.`;
-    throw new ArmError(400, 'RoleDefinitionDoesNotExist', why);
+    throw refusal('RoleDefinitionDoesNotExist', { id: roleDefinitionId.split('/').at(-1) });
   }
   if (!store.list(IDENTITIES).some(({ properties }) => textAt(properties, 'principalId') === principalId)) {
-    throw new ArmError(400, 'PrincipalNotFound', `Principal ${principalId} does not exist in the directory.`);
+    throw refusal('PrincipalNotFound', { principalId });
   }
   const same = store
     .list(ASSIGNMENTS)
@@ -194,7 +188,7 @@ function assign(context: ArmContext, { path, body }: ArmRequest): ArmResponse {
         textAt(properties, 'roleDefinitionId')?.toLowerCase() === roleDefinitionId.toLowerCase(),
     );
   if (same !== undefined && same.id.toLowerCase() !== path.toLowerCase()) {
-    throw new ArmError(409, 'RoleAssignmentExists', 'The role assignment already exists.');
+    throw refusal('RoleAssignmentExists');
   }
   const principalType = textAt(given, 'principalType') ?? 'ServicePrincipal';
   const createdOn = new Date(clock.now()).toISOString();

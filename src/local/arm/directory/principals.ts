@@ -1,5 +1,6 @@
 /** Principals, their roles at scopes, and Azure's 403. Roles have the actions that matter here. */
 import { refusal } from '../refusal.ts';
+import roles from './roles.json' with { type: 'json' };
 
 /** Actions that a role allows, and those that it takes away again; `*` stands for anything. */
 interface Role {
@@ -7,49 +8,16 @@ interface Role {
   readonly notActions?: readonly string[];
 }
 
-const ROLES = {
-  Owner: { actions: ['*'] },
-  Contributor: { actions: ['*'], notActions: ['Microsoft.Authorization/*/write', 'Microsoft.Authorization/*/delete'] },
-  Reader: { actions: ['*/read', 'Microsoft.ResourceGraph/resources/action'] },
-  'Virtual Machine Contributor': {
-    actions: [
-      'Microsoft.Compute/virtualMachines/*',
-      'Microsoft.Compute/disks/read',
-      'Microsoft.Compute/disks/write',
-      'Microsoft.Compute/disks/delete',
-      'Microsoft.Compute/locations/*',
-      'Microsoft.Compute/skus/read',
-      'Microsoft.Network/networkInterfaces/join/action',
-      'Microsoft.Network/networkInterfaces/read',
-      'Microsoft.Resources/subscriptions/resourceGroups/read',
-    ],
-  },
-  'Network Contributor': {
-    actions: ['Microsoft.Network/*', 'Microsoft.Resources/subscriptions/resourceGroups/read'],
-  },
-  'Managed Identity Operator': { actions: ['Microsoft.ManagedIdentity/userAssignedIdentities/*'] },
-  'Azure Kubernetes Service Contributor Role': {
-    actions: ['Microsoft.ContainerService/*', 'Microsoft.Resources/subscriptions/resourceGroups/read'],
-  },
-  AcrPull: { actions: ['Microsoft.ContainerRegistry/registries/pull/read'] },
-} as const satisfies Readonly<Record<string, Role>>;
+/** Azure's own roles, with the ids that they have in every tenant. */
+const ROLES: Readonly<Record<RoleName, Role & { readonly id: string }>> = roles;
 
-type RoleName = keyof typeof ROLES;
+type RoleName = keyof typeof roles;
 
-/** The ids that Azure's own roles have in every tenant. */
-const GUIDS: Readonly<Record<RoleName, string>> = {
-  Owner: '8e3af657-a8ff-443c-a75c-2fe8c4bcb635',
-  Contributor: 'b24988ac-6180-42a0-ab88-20f7382dd24c',
-  Reader: 'acdd72a7-3385-48ef-bd42-f606fba81ae7',
-  'Virtual Machine Contributor': '9980e02c-c2be-4d73-94e8-173b1dc7cf3c',
-  'Network Contributor': '4d97b98b-1d4f-4787-a291-c67834d212e7',
-  'Managed Identity Operator': 'f1a07417-d97a-45cb-824c-7a7467783830',
-  'Azure Kubernetes Service Contributor Role': 'ed7f3fbd-7b88-4dd4-9017-9adb7ce333f8',
-  AcrPull: '7f951dda-4ed3-4680-a7ca-43fe172d538d',
-};
-
-export const BUILT_IN_ROLES: readonly { readonly name: RoleName; readonly guid: string; readonly role: Role }[] =
-  Object.entries(GUIDS).map(([name, guid]) => ({ name: name as RoleName, guid, role: ROLES[name as RoleName] }));
+export const BUILT_IN_ROLES = Object.entries(ROLES).map(([name, { id, ...role }]) => ({
+  name: name as RoleName,
+  guid: id,
+  role,
+}));
 
 export interface RoleAssignment {
   /** A role of Azure by its name, or one that was defined for the occasion. */

@@ -1,6 +1,5 @@
 /** Rows of Microsoft.Network for `resourceRoutes`: networks, subnets, security groups, load balancers and others. */
 import type { ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { ResourceKind, Wish } from '../resources/resourceKind.ts';
@@ -58,8 +57,7 @@ export function networkKinds(addresses: SubnetAddresses): readonly ResourceKind[
       ...COMMON,
       type: SECURITY_GROUPS,
       properties: withGuid({ securityRules: [] }),
-      checkDelete: (context, group) =>
-        refuseWhileUsed(context, group, 'networkSecurityGroup', 'InUseNetworkSecurityGroupCannotBeDeleted'),
+      checkDelete: (context, group) => refuseWhileUsed(context, group),
     },
     { ...COMMON, type: ROUTE_TABLES, properties: withGuid({ routes: [], disableBgpRoutePropagation: false }) },
     {
@@ -186,16 +184,11 @@ function showPool(context: ArmContext, pool: ArmResource): ArmResource {
   return { ...pool, properties: { ...pool.properties, backendIPConfigurations } };
 }
 
-function refuseWhileUsed(context: ArmContext, resource: ArmResource, member: string, code: string): void {
-  const wanted = resource.id.toLowerCase();
+function refuseWhileUsed(context: ArmContext, group: ArmResource): void {
+  const wanted = group.id.toLowerCase();
   const user = [...context.store.list(NETWORK_INTERFACES), ...context.store.list(SUBNETS)].find(
-    ({ properties }) => textAt(properties, member, 'id')?.toLowerCase() === wanted,
+    ({ properties }) => textAt(properties, 'networkSecurityGroup', 'id')?.toLowerCase() === wanted,
   );
   if (user === undefined) return;
-  throw new ArmError(
-    400,
-    code,
-    `${resource.type.split('/').at(-1) ?? ''} ${resource.id} cannot be deleted because it is in use by the following resources: ${user.id}. In order to delete it, remove the association with the resource(s). To learn how to do this, see aka.ms/deletensg.`,
-    { details: [] },
-  );
+  throw refusal('InUseNetworkSecurityGroupCannotBeDeleted', { id: group.id, user: user.id });
 }

@@ -1,7 +1,6 @@
 /** Checks that every write passes: preconditions, location, tags, and a group that is not being deleted. */
 import { CATALOGUE_LOCATIONS } from '../../../catalogue/skuCatalogue.ts';
 import type { ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
 import { textAt, textsAt } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
@@ -54,20 +53,10 @@ export function checkTags(body: unknown): Readonly<Record<string, string>> {
   const reserved = names.filter((name) => RESERVED_IN_TAGS.test(name)).join(',');
   const longName = names.find((name) => name.length > MAX_TAG_NAME);
   const longValue = names.find((name) => (tags[name] ?? '').length > MAX_TAG_VALUE);
-  const refuse = (code: string, message: string): never => {
-    throw new ArmError(400, code, message);
-  };
-  if (names.length > MAX_TAGS)
-    refuse('InvalidTags', `The number of tags '${names.length}' exceeds the allowed count of '${MAX_TAGS}'.`);
-  if (reserved !== '')
-    refuse(
-      'InvalidTagNameCharacters',
-      `The following tag names contain reserved characters '<,>,%,&,\\,?,/' or control characters: '${reserved}'.`,
-    );
-  if (longName !== undefined)
-    refuse('TagNameTooLong', `The tag name '${longName}' exceeds the limit of ${MAX_TAG_NAME} characters.`);
-  if (longValue !== undefined)
-    refuse('TagValueTooLong', `The value of tag '${longValue}' exceeds the limit of ${MAX_TAG_VALUE} characters.`);
+  if (names.length > MAX_TAGS) throw refusal('InvalidTags', { count: names.length, most: MAX_TAGS });
+  if (reserved !== '') throw refusal('InvalidTagNameCharacters', { reserved });
+  if (longName !== undefined) throw refusal('TagNameTooLong', { name: longName, most: MAX_TAG_NAME });
+  if (longValue !== undefined) throw refusal('TagValueTooLong', { name: longValue, most: MAX_TAG_VALUE });
   return tags;
 }
 

@@ -279,6 +279,5 @@ export function withDefaults(body: unknown, defaults: JsonObject): JsonObject {
 export function requiredText(body: unknown, ...path: readonly string[]): string {
   const found = textAt(body, 'properties', ...path);
   if (found !== undefined && found !== '') return found;
-  const target = path.join('.');
-  throw refusal('InvalidParameter.required', { target }, { target });
+  throw refusal('InvalidParameter.required', { target: path.join('.') });
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CertificatePair } from '../../certificates.ts';
 import { listenOnLoopback, requestBody, type OpenServer } from '../../requestBody.ts';
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import type { ArmFront, WireResponse } from './armFront.ts';
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
@@ -46,7 +46,6 @@ export class ArmServer {
     const body = await requestBody(request, MAX_BODY_BYTES);
     if ('bytes' in body) return this.front.handle({ ...arrived, text: body.bytes.toString('utf8') });
     if (body.missing === 'interrupted') return undefined;
-    const message = `The request is larger than ${MAX_BODY_BYTES} bytes.`;
-    return this.front.refuse({ ...arrived, text: '' }, new ArmError(413, 'RequestContentTooLarge', message));
+    return this.front.refuse({ ...arrived, text: '' }, refusal('RequestContentTooLarge', { most: MAX_BODY_BYTES }));
   }
 }

@@ -1,6 +1,6 @@
 /** Rate limits: token buckets as documented for ARM and compute, with their headers and refusals. */
 import type { Clock } from '../../../clock/clock.ts';
-import { ArmError } from '../armError.ts';
+import type { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
 import type { ResourcePath } from './resourcePath.ts';
 
@@ -86,13 +86,9 @@ export class Throttling {
     const bucket = this.bucket(`arm/${scope}/${counted}/${actor}`, size);
     const wait = this.take(bucket);
     if (wait > 0) {
-      const noun = counted.slice(0, -1);
-      throw new ArmError(
-        429,
-        scope === 'tenant' ? 'TenantRequestsThrottled' : 'SubscriptionRequestsThrottled',
-        `Number of '${noun}' requests for ${scope} '${path.subscription ?? ''}' actor '${actor}' exceeded. Please try again after '${wait}' seconds after additional tokens are available. Refer to https://aka.ms/arm-throttling for additional information.`,
-        { headers: { 'retry-after': String(wait), [remainingHeader(scope, counted)]: '0' } },
-      );
+      const code = scope === 'tenant' ? 'TenantRequestsThrottled' : 'SubscriptionRequestsThrottled';
+      const headers = { 'retry-after': String(wait), [remainingHeader(scope, counted)]: '0' };
+      throw refusal(code, { noun: counted.slice(0, -1), subscription: path.subscription, actor, wait }, { headers });
     }
     const left = Math.floor(bucket.tokens);
     return {
