@@ -2,6 +2,7 @@ import { Kinds, type Event } from '../api/kinds.ts';
 import { apiVersionOf, type KubeObject, type ResourceKind } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
+import { timestamp } from '../units/timestamp.ts';
 import { isAlreadyExists, isNotFound, KubeError } from './errors.ts';
 import { EventFilter, type EventFrequency } from './eventFilter.ts';
 import type { Kube } from './kube.ts';
@@ -115,7 +116,7 @@ export class KubeEventRecorder implements EventRecorder {
     // Named like those of other recorders: nanoseconds in hexadecimal. The clock only has milliseconds, so the last
     // digits are random.
     const nanoseconds = BigInt(Math.floor(clock.now())) * 1_000_000n + BigInt(Math.floor(random.next() * 1e6));
-    const timestamp = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const time = timestamp(clock.now());
     return {
       metadata: { name: `${name.slice(0, 230)}.${nanoseconds.toString(16)}`, namespace: namespace ?? 'default' },
       involvedObject: {
@@ -132,8 +133,8 @@ export class KubeEventRecorder implements EventRecorder {
       source: { component, ...(instance === '' ? {} : { host: instance }) },
       reportingComponent: component,
       reportingInstance: instance,
-      firstTimestamp: timestamp,
-      lastTimestamp: timestamp,
+      firstTimestamp: time,
+      lastTimestamp: time,
       count: 1,
     };
   }

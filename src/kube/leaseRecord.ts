@@ -3,10 +3,11 @@
  * that was read, so that of two concurrent writers one fails.
  */
 import type { Lease } from '../api/kinds.ts';
+import { microTimestamp } from '../units/timestamp.ts';
 
 /** The lease with `identity` as its holder from `now` on; its times are only informational. */
 export function claimed(lease: Lease, identity: string, leaseDuration: number, now: number): Lease {
-  const time = microTime(now);
+  const time = microTimestamp(now);
   const before = lease.spec;
   const mine = before?.holderIdentity === identity;
   const transitions = before?.leaseTransitions ?? 0;
@@ -25,14 +26,9 @@ export function claimed(lease: Lease, identity: string, leaseDuration: number, n
 
 /** The lease without a holder and with the shortest duration, so that any standby may take it at once. */
 export function released(lease: Lease, now: number): Lease {
-  const time = microTime(now);
+  const time = microTimestamp(now);
   return {
     ...lease,
     spec: { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: time, renewTime: time },
   };
-}
-
-/** The Lease's time format has exactly six fractional digits. */
-function microTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace('Z', '000Z');
 }

@@ -7,7 +7,7 @@
 export function shareWith<V>(model: V | undefined, raw: V): V {
   if (model === undefined || raw === model) return model ?? raw;
   if (typeof raw !== 'object' || raw === null || typeof model !== 'object' || model === null) return raw;
-  if (deepEqual(model, raw)) return model;
+  if (sameJson(model, raw)) return model;
   if (Array.isArray(raw)) {
     if (!Array.isArray(model)) return raw;
     const elements: readonly unknown[] = model;
@@ -23,23 +23,23 @@ export function shareWith<V>(model: V | undefined, raw: V): V {
   return copy as V;
 }
 
-/** Equality of JSON values. */
-export function deepEqual(left: unknown, right: unknown): boolean {
+/** Equality of JSON values; absent and `undefined` members are the same. */
+export function sameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (Array.isArray(left) || Array.isArray(right)) {
     if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
-    for (let index = 0; index < left.length; index++) if (!deepEqual(left[index], right[index])) return false;
+    for (let index = 0; index < left.length; index++) if (!sameJson(left[index], right[index])) return false;
     return true;
   }
   const known = left as Readonly<Record<string, unknown>>;
   const other = right as Readonly<Record<string, unknown>>;
   let keys = 0;
   for (const key in other) {
-    if (!deepEqual(known[key], other[key])) return false;
-    keys++;
+    if (!sameJson(known[key], other[key])) return false;
+    if (other[key] !== undefined) keys++;
   }
-  for (const _key in known) keys--;
+  for (const key in known) if (known[key] !== undefined) keys--;
   return keys === 0;
 }
 

@@ -7,7 +7,7 @@ import type { Container, ContainerStatus, PodCondition, PodSpec, PodStatus, Volu
 import type { Pod } from '../api/kinds.ts';
 import type { ObjectMeta } from '../api/object.ts';
 import { HINT_ENTRIES, hintedNode } from '../api/placementHint.ts';
-import { deepEqual, shareWith, StringPool } from './sharing.ts';
+import { sameJson, shareWith, StringPool } from './sharing.ts';
 
 const METADATA = [
   'name',
@@ -218,7 +218,7 @@ function isResized(
   if (resources === undefined) return false;
   const asked = containers?.find((container) => container.name === name)?.resources?.requests;
   return (
-    !deepEqual(resources.requests, asked) || !(allocatedResources === undefined || deepEqual(allocatedResources, asked))
+    !sameJson(resources.requests, asked) || !(allocatedResources === undefined || sameJson(allocatedResources, asked))
   );
 }
 

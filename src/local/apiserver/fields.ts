@@ -4,6 +4,8 @@
  */
 import type { ObjectMeta } from '../../api/object.ts';
 
+export { sameJson } from '../../kube/sharing.ts';
+
 export type Fields = Record<string, unknown>;
 
 /** An object as the server keeps it. */
@@ -97,20 +99,6 @@ export function deepFreeze<T>(value: T): T {
     for (const member of Object.values(value)) deepFreeze(member);
   }
   return value;
-}
-
-/** Equality of JSON values; absent and `undefined` members are the same. */
-export function sameJson(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
-  if (Array.isArray(left)) {
-    return (
-      Array.isArray(right) && left.length === right.length && left.every((item, index) => sameJson(item, right[index]))
-    );
-  }
-  if (!isFields(left) || !isFields(right)) return false;
-  for (const name of Object.keys(left)) if (!sameJson(left[name], right[name])) return false;
-  for (const name of Object.keys(right)) if (right[name] !== undefined && left[name] === undefined) return false;
-  return true;
 }
 
 /** The same value with all members in the order of their names. */

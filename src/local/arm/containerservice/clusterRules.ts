@@ -1,4 +1,5 @@
 /** What AKS refuses of any cluster, whether nodes are provisioned automatically or not. */
+import { timestamp } from '../../../units/timestamp.ts';
 import type { ArmError } from '../armError.ts';
 import { asText, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { Operation } from '../operations.ts';
@@ -59,8 +60,7 @@ export function checkSystemPool(pools: readonly JsonObject[], hasSystemSurge: bo
 /** One change of a cluster at a time. */
 export function inProgress(state: string, { id, startedAt }: Operation): ArmError {
   const what = IN_PROGRESS[state] ?? 'update';
-  const since = new Date(startedAt).toISOString().replace(/\.\d+Z$/, 'Z');
-  return aksRefusal('OperationNotAllowed.inProgress', { what, id, since });
+  return aksRefusal('OperationNotAllowed.inProgress', { what, id, since: timestamp(startedAt) });
 }
 
 const IN_PROGRESS: Readonly<Record<string, string>> = { Creating: 'create', Deleting: 'delete' };

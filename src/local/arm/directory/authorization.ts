@@ -1,6 +1,6 @@
 /** Role definitions and role assignments: what `Microsoft.Authorization` answers, and the rights that follow from it. */
 import { refusal } from '../refusal.ts';
-import { listed, type ArmContext } from '../armContext.ts';
+import { listed, timestamp, type ArmContext } from '../armContext.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
 import { parseEqualities } from '../server/odataFilter.ts';
@@ -191,6 +191,6 @@ function assign(context: ArmContext, { path, body }: ArmRequest): ArmResponse {
     throw refusal('RoleAssignmentExists');
   }
   const principalType = textAt(given, 'principalType') ?? 'ServicePrincipal';
-  const createdOn = new Date(clock.now()).toISOString();
+  const createdOn = timestamp(clock.now());
   return written(context, path, same, ASSIGNMENTS, { roleDefinitionId, principalId, principalType, scope, createdOn });
 }

@@ -1,5 +1,5 @@
 /** The endpoints outside ARM: the directory that issues tokens, the price list, and the token server for images. */
-import type { ArmContext } from '../armContext.ts';
+import { timestamp, type ArmContext } from '../armContext.ts';
 import { refusal } from '../refusal.ts';
 import { ok, openRoute, type Route } from '../server/router.ts';
 import type { Principal } from './principals.ts';
@@ -54,8 +54,8 @@ export function directoryRoutes(
       tokens.check(headers['authorization']);
       return ok({
         Token: tokens.issue(imageReader, query.get('scope') ?? ''),
-        ExpiresOn: new Date(clock.now() + LIFETIME * 1000).toISOString(),
-        RefreshOn: new Date(clock.now() + (LIFETIME / 2) * 1000).toISOString(),
+        ExpiresOn: timestamp(clock.now() + LIFETIME * 1000),
+        RefreshOn: timestamp(clock.now() + (LIFETIME / 2) * 1000),
       });
     }),
   ];

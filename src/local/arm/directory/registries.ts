@@ -1,6 +1,6 @@
 /** Container registries, and which machines may pull from them: by an identity that the machine has and a role allows. */
 import { objectAt, textAt } from '../jsonPath.ts';
-import type { ArmContext } from '../armContext.ts';
+import { timestamp, type ArmContext } from '../armContext.ts';
 import { refusal } from '../refusal.ts';
 import type { ResourceKind } from '../resources/resourceKind.ts';
 import type { ArmResource } from '../resourceStore.ts';
@@ -24,7 +24,7 @@ export const REGISTRY_KIND: ResourceKind = {
       ...existing?.properties,
       ...objectAt(body, 'properties'),
       loginServer: hostOf(name),
-      creationDate: textAt(existing?.properties, 'creationDate') ?? new Date(context.clock.now()).toISOString(),
+      creationDate: textAt(existing?.properties, 'creationDate') ?? timestamp(context.clock.now()),
       adminUserEnabled: false,
     };
   },
