@@ -32,6 +32,8 @@ export interface PodQuestion {
   readonly askedForFixes?: Asked;
   /** Names of schedulers whose pods are provisioned for. */
   readonly schedulers?: readonly string[];
+  /** Pools that are ready and keep a number of nodes. */
+  readonly staticPools?: readonly string[];
 }
 
 /** An explanation, and the obstacle to the pod's placement; undefined when there is none. */
@@ -42,7 +44,7 @@ export interface PodAnswer extends Explanation {
 const MOST_FIXES = 3;
 
 export function explainPod(question: PodQuestion): PodAnswer {
-  const { pod, objection, asked } = question;
+  const { pod, objection, asked, staticPools = [] } = question;
   const object: ObjectName = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -90,11 +92,15 @@ export function explainPod(question: PodQuestion): PodAnswer {
   // The creator of the pod is unknown, so no patch can change it.
   const anew = canChange(source) || found.length > 0 ? [] : findFixes(asked, pod, reason, 1, 'any');
   const binding = bindingRefusal(reason, (found[0] ?? anew[0])?.[0]?.change);
+  const isHeldByStatic = reason.kind === 'no-pools' && staticPools.length > 0;
+  const lines = isHeldByStatic
+    ? [podStateText({ kind: 'only-static-pools', nodePools: staticPools }), ...reasonLines(reason).slice(1)]
+    : reasonLines(reason);
   return {
     object,
-    sentence: binding === undefined ? reasonLines(reason).join('; ') : poolRefusalText(binding),
-    constraint: binding?.stage ?? reason.kind,
-    evidence: reasonLines(reason),
+    sentence: binding === undefined ? lines.join('; ') : poolRefusalText(binding),
+    constraint: binding?.stage ?? (isHeldByStatic ? 'static-pool' : reason.kind),
+    evidence: lines,
     fixes: [
       ...found.map((edits) => podFix(edits, source, asked.pools)),
       ...anew.map((edits) => ({

@@ -34,8 +34,8 @@ export interface PodPicture {
   readonly poolNodes: ReadonlyMap<string, number>;
   /** Whether the pool offers nodes in the zone. */
   isSoldIn(pool: string, zone: string): boolean;
-  /** Instance type of a new node of the pool without pods. */
-  cheapestType(pool: string): string | undefined;
+  /** Instance type of a new node of the pool without pods; as if the pool had no requirement on `without`. */
+  cheapestType(pool: string, without?: string): string | undefined;
 }
 
 /** `source`: what creates the pod after the change. A proposal without patches is only advice and is not rehearsed. */

@@ -68,18 +68,36 @@ const MOST_REPLICAS = 20;
 
 /** Adds up to as many nodes to a static pool as the owner's waiting pods may need. */
 function moreReplicas(pool: NodePool, from: number, picture: PodPicture): readonly PodProposal[] {
+  const { name } = pool.metadata;
+  const type = picture.cheapestType(name);
+  if (type !== undefined) return moreOf(pool, from, picture, { type });
+  const keys = new Set(pool.spec.template.spec.requirements.map(({ key }) => key));
+  const without = [...keys].flatMap((drop) => {
+    const found = picture.cheapestType(name, drop);
+    return found === undefined ? [] : moreOf(pool, from, picture, { type: found, drop });
+  });
+  // Types may be unknown.
+  return without.length === 0 ? moreOf(pool, from, picture, {}) : without;
+}
+
+/** The instance type of new nodes, and the label on which the pool must have no requirement for that. */
+interface Sold {
+  readonly type?: string;
+  readonly drop?: string;
+}
+
+function moreOf(pool: NodePool, from: number, picture: PodPicture, { type, drop }: Sold): readonly PodProposal[] {
   const { source, poolNodes, siblings } = picture;
   const { metadata, spec } = pool;
   const { name } = metadata;
   // Other waiting pods may take the first new nodes.
   const ownPods = waiting(siblings).length + 1;
   const most = Math.min(MOST_REPLICAS, Math.max(picture.waitingPods, ownPods));
-  const type = picture.cheapestType(name);
   const ahead = (picture.pod.spec?.priority ?? 0) + 1;
   const first = picture.rivals.map((rival) =>
     patchOf(podTarget(rival), { spec: { priority: Math.max(ahead, rival.spec?.priority ?? 0) } }),
   );
-  const own = spec.template.spec.requirements;
+  const own = spec.template.spec.requirements.filter(({ key }) => key !== drop);
   // A static pool cannot be told in which zone its next node is needed.
   const isInOneZone = own.some(({ key, values }) => key === Labels.zone && values?.length === 1);
   const sold = isInOneZone ? [] : picture.zones.filter((zone) => picture.isSoldIn(name, zone));
@@ -91,11 +109,14 @@ function moreReplicas(pool: NodePool, from: number, picture: PodPicture): readon
       ...(type === undefined ? [] : [{ key: Labels.instanceType, operator: 'In', values: [type] }]),
     ];
     const template = { spec: { requirements: assumed } };
-    const nodes = Math.max(from, poolNodes.get(name) ?? 0) + more;
-    const replicas = from + more;
-    const wanted = zone === undefined ? {} : { template: { spec: { requirements: pinned } } };
+    const today = poolNodes.get(name) ?? 0;
+    // Where none could be bought, those that are missing come first.
+    const replicas = drop === undefined ? from + more : Math.max(from, today + more);
+    const nodes = drop === undefined ? Math.max(from, today) + more : replicas;
+    const wanted = zone === undefined && drop === undefined ? {} : { template: { spec: { requirements: pinned } } };
+    const rest = { ...(zone && { zone }), ...(drop && { drop }) };
     return {
-      sentence: podChangeText({ kind: 'replicas', pool: name, from, to: replicas, ...(zone && { zone }) }),
+      sentence: podChangeText({ kind: 'replicas', pool: name, from, to: replicas, ...rest }),
       patches: [patchOf(poolTarget(name), { spec: { replicas, ...wanted } })],
       // As if the pool had grown by these nodes and other pods took their places first.
       effects: [

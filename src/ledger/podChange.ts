@@ -28,6 +28,8 @@ export type PodChange =
       readonly to: number;
       /** Required zone of its nodes. */
       readonly zone?: string;
+      /** Label on which the pool has a requirement that nothing sold meets. */
+      readonly drop?: string;
     }
   /** A pod that its owner makes again leaves its room to a pod that may run nowhere else. */
   | { readonly kind: 'make-way'; readonly pod: string }

@@ -33,8 +33,15 @@ export function podChangeText(change: PodChange): string {
       return 'create a NodePool';
     case 'node-class':
       return `let NodePool "${change.pool}" use the node class ${change.to}, which is ready, instead of ${change.from}`;
-    case 'replicas':
-      return `raise replicas of NodePool "${change.pool}" from ${change.from} to ${change.to}${change.zone === undefined ? '' : `, and require zone ${change.zone} of it`}`;
+    case 'replicas': {
+      const { pool, from, to, zone, drop } = change;
+      const steps = [
+        ...(drop === undefined ? [] : [`drop the requirement on ${drop} from NodePool "${pool}"`]),
+        ...(to === from ? [] : [`raise replicas of NodePool "${pool}" from ${from} to ${to}`]),
+        ...(zone === undefined ? [] : [`require zone ${zone} of it`]),
+      ];
+      return steps.join(', and ');
+    }
     case 'make-way':
       return `delete pod ${change.pod}, which its owner makes again for another node`;
     case 'daemon-requests':

@@ -24,6 +24,8 @@ export type PodState =
   | { readonly kind: 'daemon-node-gone' }
   /** The only pool that would take it is none that nodes are bought from. */
   | { readonly kind: 'static-pool'; readonly nodePool: string; readonly replicas: number }
+  /** All pools that are ready are static. */
+  | { readonly kind: 'only-static-pools'; readonly nodePools: readonly string[] }
   | { readonly kind: 'node-class'; readonly nodePool: string; readonly nodeClass: string; readonly message: string };
 
 export function podStateText(state: PodState): string {
@@ -51,6 +53,12 @@ export function podStateText(state: PodState): string {
     }
     case 'static-pool':
       return `NodePool "${state.nodePool}" would take it, but keeps ${state.replicas} node${state.replicas === 1 ? '' : 's'}, however many pods wait`;
+    case 'only-static-pools': {
+      const [first = '', ...others] = state.nodePools;
+      return others.length === 0
+        ? `no nodes are bought for it: NodePool "${first}" keeps the number of nodes that it states, and no other is ready`
+        : `no nodes are bought for it: the NodePools that are ready keep the number of nodes that they state (such as "${first}")`;
+    }
     case 'node-class': {
       const message = state.message === '' ? '' : `: ${state.message}`;
       return `NodePool "${state.nodePool}" would take it, but its node class ${state.nodeClass} is not ready${message}`;

@@ -1,5 +1,8 @@
 /** Asks a rehearsal about one pod: why it waits or where it goes, and what would give it a place. */
 import { Kinds, type DaemonSet, type PersistentVolumeClaim, type Pod } from '../api/kinds.ts';
+import { findCondition } from '../api/conditions.ts';
+import { READY } from '../api/conditionTypes.ts';
+import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Labels } from '../api/labels.ts';
 import { apiVersionOf } from '../api/object.ts';
 import { explainDaemon, nodeOfDaemon } from '../explain/explainDaemon.ts';
@@ -146,8 +149,8 @@ async function fixAfter(
   const smaller = new Set([...around.smaller, ...daemonsIn(patches)]);
   const then = await answerOf(next, again, { ...around, source, smaller }, rounds - 1);
   if (then.obstacle === undefined) return { fix: { sentence, patches }, isEnough: true };
-  const [behind] = then.fixes.filter(isApplicable);
-  if (behind === undefined || !isSeparate(behind, effects)) return undefined;
+  const behind = then.fixes.find((fix) => isApplicable(fix) && isSeparate(fix, effects));
+  if (behind === undefined) return undefined;
   const both = `${sentence}, and ${behind.sentence}`;
   return { fix: { sentence: both, patches: joined(patches, behind.patches, around.source) }, isEnough: false };
 }
@@ -220,7 +223,7 @@ function joined(
 
 /** After a change the pod counts as placed only when its waiting siblings are placed too. */
 function questionOf(
-  { moment }: Rehearsal,
+  { moment, world }: Rehearsal,
   pod: Pod,
   { source, siblings, coming }: Surroundings,
   isAfterChange: boolean,
@@ -248,10 +251,16 @@ function questionOf(
   return {
     ...(objection && { objection }),
     ...(promise && { promisedClaim: promise[0] }),
+    staticPools: [...world.informers.nodePools.store.list()].filter(isReadyStatic).map(({ metadata }) => metadata.name),
     asked: isAfterChange ? askedForAll : alone,
     askedForFixes: askedForAll,
   };
 }
+
+const isReadyStatic = (pool: NodePool): boolean =>
+  pool.spec.replicas !== undefined &&
+  pool.metadata.deletionTimestamp === undefined &&
+  findCondition(pool, READY)?.status === 'True';
 
 const isGated = ({ spec }: Pod): boolean => !spec?.nodeName && (spec?.schedulingGates ?? []).length > 0;
 
@@ -260,6 +269,12 @@ function withPods(asked: Asked, more: readonly Pod[]): Asked {
   const overlay = { ...asked.overlay, pods: [...asked.overlay.pods, ...more] };
   return { ...asked, overlay, solution: asked.ask(overlay, asked.options, asked.pools) };
 }
+
+const withoutRequirement = (pool: NodePool, without: string): NodePool => {
+  const { template } = pool.spec;
+  const requirements = template.spec.requirements.filter(({ key }) => key !== without);
+  return { ...pool, spec: { ...pool.spec, template: { ...template, spec: { ...template.spec, requirements } } } };
+};
 
 /** As on the server. */
 async function claimsOf({ metadata, spec }: Pod, kube: Kube): Promise<readonly PersistentVolumeClaim[]> {
@@ -323,10 +338,10 @@ async function pictureOf(
       (pass.pools.get(name)?.instanceTypes ?? []).some(({ offerings }) =>
         offerings.some(({ available, requirements }) => available && requirements.get(Labels.zone).has(zone)),
       ),
-    cheapestType: (name) => {
+    cheapestType: (name, without) => {
       const { pool, instanceTypes = [] } = pass.pools.get(name) ?? {};
       if (pool === undefined) return undefined;
-      const wanted = poolRequirements(pool);
+      const wanted = poolRequirements(without === undefined ? pool : withoutRequirement(pool, without));
       const [cheapest] = instanceTypes
         .filter(({ requirements }) => wanted.intersects(requirements))
         .flatMap((type) =>

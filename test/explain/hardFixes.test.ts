@@ -36,6 +36,8 @@ describe('fixes that need more than one thought', { timeout: 600_000 }, () => {
     ['gates of one pod, and limits', 'autumn-76'],
     ['a node with pods of both templates of a rollout', 'quarry-80'],
     ['a rollout to another scheduler, which buys a node for each pod as it comes', 'autumn-79'],
+    ['a static pool that can buy nothing, and no other pool', 'night-18'],
+    ['a static pool whose nodes lack a label, and no other pool', 'night-68'],
   ])('hold for %s', async (_, seed) => {
     const verdicts = await proveCluster(seed);
     expect(verdicts.length).toBeGreaterThan(0);

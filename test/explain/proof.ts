@@ -32,8 +32,11 @@ export interface Verdict {
   /** The first fix; undefined when there is none. */
   readonly fix?: string;
   readonly patches: unknown;
-  /** `flipped`; `no patch` when a step other than a patch is needed; `no fix`; `wrong`, with the observation. */
-  readonly outcome: 'flipped' | 'no patch' | 'no fix' | 'wrong' | 'waits' | 'outdated';
+  /**
+   * `flipped`; `no patch` when a step other than a patch is needed; `no fix`; `wrong`, with the observation; `overtaken`
+   * when a pod that did not exist yet has come to a node that was to go.
+   */
+  readonly outcome: 'flipped' | 'no patch' | 'no fix' | 'wrong' | 'waits' | 'outdated' | 'overtaken';
   readonly seen?: string;
 }
 
@@ -140,13 +143,18 @@ async function proveNodes(ground: ProvingGround): Promise<readonly Verdict[]> {
 }
 
 async function proveNode(ground: ProvingGround, name: string): Promise<Verdict> {
+  const before = new Set((await ground.pods()).map(({ metadata }) => metadata.uid));
   const explanation = await ground.explain({ kind: 'node', name });
   const said = verdict(`node ${name}`, explanation);
   const [fix] = explanation.fixes;
   const isPassing = explanation.constraint === 'going' || PASSING.includes(explanation.constraint);
   if (isPassing) {
     const gone = await isGone(ground, name);
-    return { ...said, outcome: gone || explanation.constraint !== 'going' ? 'waits' : 'wrong', seen: 'is to go' };
+    if (gone || explanation.constraint !== 'going') return { ...said, outcome: 'waits' };
+    const isTaken = (await ground.pods()).some(
+      ({ metadata, spec }) => spec?.nodeName === name && !before.has(metadata.uid),
+    );
+    return { ...said, outcome: isTaken ? 'overtaken' : 'wrong', seen: 'is to go' };
   }
   if (fix === undefined) return { ...said, outcome: 'no fix' };
   if (fix.patches.length === 0) return { ...said, outcome: 'no patch' };
