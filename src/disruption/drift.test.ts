@@ -56,6 +56,15 @@ it('moves no pod to a node that has drifted too', () => {
   expect(command?.replacements).toHaveLength(1);
 });
 
+it('moves no pod to a node that has drifted and is not marked so yet', () => {
+  const pool = paper.addPool(types);
+  const stamps = (hash: string) => ({ [Annotations.nodePoolHash]: hash, [Annotations.nodePoolHashVersion]: 'v3' });
+  pool.metadata.annotations = stamps('new');
+  paper.addNode({ name: 'a', type: 'large', driftedFor: 1, claimAnnotations: stamps('old'), pods: [paperPod('p')] });
+  paper.addNode({ name: 'b', type: 'large', claimAnnotations: stamps('old'), pods: [paperPod('q')] });
+  expect(commandsText(paper.decide(drift))).toEqual(['a > small']);
+});
+
 it('uses room that others have, and needs no replacement for an empty node', () => {
   paper.addPool(types);
   paper.addNode({ name: 'a', type: 'small', driftedFor: 1, pods: [paperPod('p')] });

@@ -12,6 +12,7 @@ import { byDrift } from './order.ts';
 import { stranding, wouldStrand } from './outcome.ts';
 import { partsOf, type Part } from './parts.ts';
 import { pinned } from './pinned.ts';
+import { poolDriftReason } from './poolDrift.ts';
 import { isReschedulable } from '../pods/podPredicates.ts';
 
 /** How often nodes whose pods find no place are removed from the wave before the rest is tried one by one. */
@@ -38,7 +39,7 @@ export const drift: Method = {
     const kept: Kept[] = [];
     let wave = firstWave(candidates, pass, kept);
     const commands: Command[] = [];
-    const avoiding = new Set(candidates.map(({ view }) => view.name));
+    const avoiding = goingToo(pass);
     for (let round = 0; wave.length > 0; round++) {
       const parts = yield* noDearer(yield* replacementsOf(wave, avoiding, pass), pass);
       const failed = parts.flatMap((part) => failuresOf(part, pass));
@@ -58,6 +59,16 @@ export const drift: Method = {
     return { commands, kept, coverage: { evaluated: candidates.length, of: candidates.length } };
   },
 };
+
+/** Nodes that have drifted, also those that have yet to be marked so: marking thousands of them takes a while. */
+function goingToo({ views, pools }: Pass): ReadonlySet<string> {
+  const going = views.filter(({ claim, node, nodePool = '' }) => {
+    if (claim === undefined || node?.metadata.annotations?.[Annotations.doNotDisrupt] === 'true') return false;
+    const pool = pools.get(nodePool)?.pool;
+    return isDrifted(claim) || (pool !== undefined && poolDriftReason(claim, pool) !== undefined);
+  });
+  return new Set(going.map(({ name }) => name));
+}
 
 /** Candidates that budgets allow now. The zone in progress comes first, then the one with the oldest drift. */
 function firstWave(candidates: readonly Candidate[], pass: Pass, kept: Kept[]): readonly Candidate[] {

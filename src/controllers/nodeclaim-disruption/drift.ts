@@ -2,13 +2,14 @@
 import { Reasons } from '../../api/conditionTypes.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
-import { Annotations, CapacityTypes, Labels, normalizeLabelKey } from '../../api/labels.ts';
+import { CapacityTypes, Labels } from '../../api/labels.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import type { InstanceType } from '../../cloud/instanceType.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
+import { poolDriftReason } from '../../disruption/poolDrift.ts';
 import { expiresAt, isForceful } from '../claims/expiry.ts';
 import type { ClusterInformers } from '../world/clusterInformers.ts';
 import { poolInstanceTypes, usableNodeClass } from '../world/nodeClassOfPool.ts';
@@ -40,8 +41,8 @@ export class DriftDetector {
 
   /** The first reason, cheap checks first; undefined when there is none. Without its class, the cloud is not asked. */
   async reasonOf(claim: NodeClaim, pool: NodePool, signal: AbortSignal): Promise<string | undefined> {
-    if (hasOtherHash(claim, pool)) return Reasons.nodePoolDrifted;
-    if (!meets(claim.metadata.labels ?? {}, pool)) return Reasons.requirementsDrifted;
+    const fromPool = poolDriftReason(claim, pool);
+    if (fromPool !== undefined) return fromPool;
     if (this.isExpired(claim, pool)) return Reasons.expired;
     const nodeClass = usableNodeClass(claim.spec.nodeClassRef, this.informers);
     if (nodeClass === undefined) return undefined;
@@ -64,28 +65,6 @@ export class DriftDetector {
     this.foundAt.set(uid, now);
     return false;
   }
-}
-
-/** Whether the claim has drifted from its pool, as far as that can be told without asking the cloud. */
-export function isOutOfStep(claim: NodeClaim, pool: NodePool): boolean {
-  return hasOtherHash(claim, pool) || !meets(claim.metadata.labels ?? {}, pool);
-}
-
-/** Compares only labels on which the pool has requirements: a node has thirty labels, most pools name three. */
-function meets(labels: Readonly<Record<string, string>>, { spec }: NodePool): boolean {
-  const wanted = Requirements.fromItems(spec.template.spec.requirements);
-  const keys = new Set(wanted.keys());
-  const named = Object.entries(labels).filter(([key]) => keys.has(normalizeLabelKey(key)));
-  return Requirements.fromLabels(Object.fromEntries(named)).isCompatible(wanted);
-}
-
-/** Missing hashes, or hashes of different versions, cannot be compared. */
-function hasOtherHash(claim: NodeClaim, pool: NodePool): boolean {
-  const mine = claim.metadata.annotations ?? {};
-  const theirs = pool.metadata.annotations ?? {};
-  const { nodePoolHash: hash, nodePoolHashVersion: version } = Annotations;
-  if (mine[version] === undefined || mine[version] !== theirs[version]) return false;
-  return mine[hash] !== undefined && theirs[hash] !== undefined && mine[hash] !== theirs[hash];
 }
 
 /** Includes sold-out offerings: they are still known. */

@@ -7,11 +7,11 @@ import { Annotations, Labels } from '../../api/labels.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { InformerEvent } from '../../kube/informer.ts';
 import { mergePatch } from '../../kube/mergePatch.ts';
+import { poolDriftReason } from '../../disruption/poolDrift.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { podList } from '../../ledger/podList.ts';
 import type { EditRecord } from '../../ledger/record.ts';
 import { isTerminal } from '../../pods/podPredicates.ts';
-import { isOutOfStep } from '../nodeclaim-disruption/drift.ts';
 import type { World } from '../world/world.ts';
 
 /** Maximum depth of field paths. */
@@ -49,7 +49,7 @@ function poolEdits(event: InformerEvent<NodePool>, { cluster }: World): readonly
   if (fields.length === 0) return [];
   const stamps = { ...pool.metadata.annotations, [Annotations.nodePoolHash]: nodePoolHash(pool) };
   const judged = { ...pool, metadata: { ...pool.metadata, annotations: stamps } };
-  const drifting = own.filter((claim) => isOutOfStep(claim, judged));
+  const drifting = own.filter((claim) => poolDriftReason(claim, judged) !== undefined);
   const ofTemplate = fields.filter((field) => field.startsWith('spec.template'));
   return [
     ...edit(object, ofTemplate, 'drift', ofTemplate.length > 0 ? drifting : []),
