@@ -37,6 +37,13 @@ describe('docs/design.md', () => {
     expect(rooms.sort()).toEqual(folders(join(ROOT, 'src')).sort());
   });
 
+  it('tells the walks of a pod and of a node in under two pages', () => {
+    const walks = map.slice(map.indexOf('## The walk of a pod'), map.indexOf('## Rooms'));
+    expect(walks).toContain('## The walk of a node');
+    // 550 words fill a page.
+    expect(walks.split(/\s+/).length).toBeLessThan(2 * 550);
+  });
+
   it('names only files and folders that exist', () => {
     const there = ['src', 'test', 'docs', 'charts', 'bench'].flatMap((folder) => [
       folder,
