@@ -157,6 +157,16 @@ nodewright: 1 mistake in the input; correct what the messages above name [PlanCh
     expect((JSON.parse(stdout) as PlanReport).nodes.flatMap(({ pods }) => pods)).toEqual(['shop/ok-0']);
   });
 
+  it('warns of kinds that a plan does not know, and fails for them with --strict', async () => {
+    const widget = `${deployment('web', 1, 'cpu: 1')}---\napiVersion: example.com/v1\nkind: Widget\nmetadata: { name: w }\n`;
+    const warning = 'Widget (example.com/v1) is not a kind that a plan knows; left out with its pods';
+    const lenient = await nodewright(['plan', '-f', '-'], widget);
+    expect([lenient.code, lenient.stderr]).toEqual([0, expect.stringContaining(`warning: ${warning}\n`)]);
+    const strict = await nodewright(['plan', '-f', '-', '--strict'], widget);
+    expect([strict.code, strict.stderr]).toEqual([1, expect.stringContaining('1 mistake in the input')]);
+    expect(strict.stdout).toBe(lenient.stdout);
+  });
+
   it('tells why pods have no place, and lets a pipeline fail for it', async () => {
     const files = ['plan', '-f', join(folder, 'huge.yaml'), join(folder, 'shop')];
     const lenient = await nodewright(files);
