@@ -1,15 +1,11 @@
 /** The expressions of ARM templates, such as `[concat(parameters('name'), '-', variables('tail')[0].id)]`. */
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { tokenize } from '../server/conditionParser.ts';
 
 export type Expression =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'call'; readonly name: string; readonly args: readonly Expression[] }
   | { readonly kind: 'member'; readonly of: Expression; readonly key: Expression };
-
-export function invalidTemplate(message: string): ArmError {
-  return new ArmError(400, 'InvalidTemplate', message);
-}
 
 const TOKEN = /\s*('(?:[^']|'')*'|-?\d+(?:\.\d+)?|[A-Za-z_][\w]*|[()[\],.?])/y;
 const MAX_DEPTH = 100;
@@ -20,12 +16,10 @@ export function expressionIn(text: string): string | undefined {
 }
 
 export function parseExpression(text: string): Expression {
-  const refuse = (): ArmError => invalidTemplate(`Deployment template language expression '${text}' cannot be read.`);
-  const tokens = tokenize(text, TOKEN, refuse);
+  const tokens = tokenize(text, TOKEN, () => refusal('InvalidTemplate.unreadable', { text }));
   let at = 0;
   const fail = (): never => {
-    const where = tokens[at] ?? 'its end';
-    throw invalidTemplate(`Deployment template language expression '${text}' is not valid at '${where}'.`);
+    throw refusal('InvalidTemplate.expression', { text, where: tokens[at] ?? 'its end' });
   };
   const expect = (token: string): void => {
     if (tokens[at] !== token) fail();

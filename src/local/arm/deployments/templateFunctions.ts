@@ -1,7 +1,7 @@
 /** The functions of ARM templates that depend on their arguments alone. */
 import { createHash } from 'node:crypto';
 import { asText, objectAt } from '../jsonPath.ts';
-import { invalidTemplate } from './templateExpression.ts';
+import { refusal } from '../refusal.ts';
 
 export type TemplateFunction = (args: readonly unknown[]) => unknown;
 
@@ -111,6 +111,6 @@ function parseJson(value: string): unknown {
   try {
     return JSON.parse(value) as unknown;
   } catch {
-    throw invalidTemplate(`The template function 'json' cannot read '${value}'.`);
+    throw refusal('InvalidTemplate.json', { value });
   }
 }

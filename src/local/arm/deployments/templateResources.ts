@@ -1,6 +1,6 @@
 /** The resources of an ARM template in flat form: children out of their parents, copies out of their loops. */
 import { asText, at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
-import { invalidTemplate } from './templateExpression.ts';
+import { refusal } from '../refusal.ts';
 import type { TemplateScope } from './templateScope.ts';
 
 /** A resource to deploy; its body is evaluated when its turn comes. */
@@ -74,9 +74,7 @@ function entriesOf(scope: TemplateScope, resources: unknown, parent: Entry['pare
     if (loop['count'] === undefined) return turnOf(scope, { symbol, resource, parent });
     const name = asText(loop['name']).toLowerCase();
     const count = Number(scope.evaluate(loop['count']));
-    if (!Number.isInteger(count) || count < 0 || count > 800) {
-      throw invalidTemplate(`The count of copy '${name}' must be between 0 and 800.`);
-    }
+    if (!Number.isInteger(count) || count < 0 || count > 800) throw refusal('InvalidTemplate.copyCount', { name });
     return Array.from({ length: count }, (_, index) =>
       turnOf(scope.inCopy(name, index), { symbol: name, resource, parent }),
     ).flat();
@@ -94,9 +92,7 @@ function turnOf(scope: TemplateScope, { symbol, resource, parent }: Omit<Entry, 
 function fullName({ resource, scope, parent }: Entry): { readonly type: string; readonly name: string } {
   const type = asText(scope.evaluate(resource['type']));
   const name = asText(scope.evaluate(resource['name']));
-  if (type === '' || name === '') {
-    throw invalidTemplate('Deployment template validation failed: a resource has no type or no name.');
-  }
+  if (type === '' || name === '') throw refusal('InvalidTemplate.unnamed');
   // A child inside of its parent has the end of its type and name only.
   return parent === undefined || type.toLowerCase().startsWith(`${parent.type.toLowerCase()}/`)
     ? { type, name }
@@ -107,15 +103,9 @@ function describe(entry: Entry, groupId: string) {
   const { type, name } = fullName(entry);
   const [namespace = '', ...steps] = type.split('/');
   const names = name.split('/');
-  if (steps.length !== names.length) {
-    throw invalidTemplate(
-      `Deployment template validation failed: 'The template resource '${name}' for type '${type}' has incorrect segment lengths. A nested resource type must have identical number of segments as its resource name.'`,
-    );
-  }
+  if (steps.length !== names.length) throw refusal('InvalidTemplate.segments', { name, type });
   const apiVersion = asText(entry.scope.evaluate(at(entry.resource, 'apiVersion')));
-  if (apiVersion === '') {
-    throw invalidTemplate(`Deployment template validation failed: the resource '${name}' has no apiVersion.`);
-  }
+  if (apiVersion === '') throw refusal('InvalidTemplate.apiVersion', { name });
   const id = `${groupId}/providers/${namespace}/${steps.map((step, index) => `${step}/${names[index] ?? ''}`).join('/')}`;
   return { entry, id, type, name, apiVersion, symbol: entry.symbol };
 }
@@ -125,9 +115,7 @@ function dependency(wanted: string, ids: ReadonlyMap<string, readonly string[]>,
   const found = ids.get(wanted.toLowerCase()) ?? ids.get(wanted.split('/').at(-1)?.toLowerCase() ?? '');
   if (found !== undefined) return found;
   if (wanted.startsWith('/')) return [];
-  throw invalidTemplate(
-    `Deployment template validation failed: 'The resource '${wanted}' is not defined in the template, and '${of}' depends on it.'`,
-  );
+  throw refusal('InvalidTemplate.dependency', { wanted, of });
 }
 
 function checkCycles(resources: readonly PlannedResource[]): void {
@@ -139,18 +127,14 @@ function checkCycles(resources: readonly PlannedResource[]): void {
     for (const waits of left.values()) for (const id of free) waits.delete(id);
   }
   if (left.size === 0) return;
-  throw invalidTemplate(
-    `Deployment template validation failed: 'Circular dependency detected on resource: '${[...left.keys()][0] ?? ''}'.'`,
-  );
+  throw refusal('InvalidTemplate.cycle', { id: [...left.keys()][0] });
 }
 
 /** What a template names that is wanted of a template body: its schema and resources. */
 export function templateOf(properties: JsonObject): JsonObject {
   const template = objectAt(properties, 'template');
   if (textAt(template, 'contentVersion') === undefined || template['resources'] === undefined) {
-    throw invalidTemplate(
-      "Deployment template validation failed: a template must be given, with 'contentVersion' and 'resources'.",
-    );
+    throw refusal('InvalidTemplate.missing');
   }
   return template;
 }

@@ -1,6 +1,7 @@
 /** Evaluates what is in an ARM template: parameters, variables, and any value with expressions in it. */
 import { asText, at, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
-import { expressionIn, invalidTemplate, parseExpression, type Expression } from './templateExpression.ts';
+import { refusal } from '../refusal.ts';
+import { expressionIn, parseExpression, type Expression } from './templateExpression.ts';
 import { TEMPLATE_FUNCTIONS } from './templateFunctions.ts';
 
 /** Where a deployment happens. */
@@ -85,9 +86,8 @@ export class TemplateScope {
     const known = new Set(Object.keys(declared).map((name) => name.toLowerCase()));
     const unknown = Object.keys(this.given).filter((name) => !known.has(name.toLowerCase()));
     if (unknown.length > 0) {
-      throw invalidTemplate(
-        `Deployment template validation failed: 'The following parameters were supplied, but do not correspond to any parameters defined in the template: '${unknown.join(', ')}'. The parameters defined in the template are: '${Object.keys(declared).join(', ')}'.`,
-      );
+      const names = Object.keys(declared).join(', ');
+      throw refusal('InvalidTemplate.unknownParameters', { unknown: unknown.join(', '), names });
     }
     for (const name of Object.keys(declared)) this.parameter(name);
   }
@@ -151,22 +151,18 @@ export class TemplateScope {
     if (own !== undefined) return own(args.map(asText), args);
     const known = Object.hasOwn(TEMPLATE_FUNCTIONS, name) ? TEMPLATE_FUNCTIONS[name] : undefined;
     if (known !== undefined) return known(args);
-    throw invalidTemplate(`The template function '${name}' is not valid.`);
+    throw refusal('InvalidTemplate.function', { name });
   }
 
   private parameter(name: string): unknown {
     const known = this.parameters.get(name.toLowerCase());
     if (known !== undefined) return known;
     const declared = entryOf(objectAt(this.template, 'parameters'), name);
-    if (declared === undefined) throw invalidTemplate(`The template parameter '${name}' is not found.`);
+    if (declared === undefined) throw refusal('InvalidTemplate.parameter', { name });
     const given = entryOf(this.given, name);
     const declaration = objectAt(declared);
     const value = given === undefined ? this.evaluate(declaration['defaultValue']) : at(given, 'value');
-    if (value === undefined) {
-      throw invalidTemplate(
-        `Deployment template validation failed: 'The value for the template parameter '${name}' is not provided.'`,
-      );
-    }
+    if (value === undefined) throw refusal('InvalidTemplate.parameterValue', { name });
     checkParameter(name, value, declaration);
     this.parameters.set(name.toLowerCase(), value);
     return value;
@@ -176,7 +172,7 @@ export class TemplateScope {
     const key = name.toLowerCase();
     if (this.variables.has(key)) return this.variables.get(key);
     const declared = entryOf(objectAt(this.template, 'variables'), name);
-    if (declared === undefined) throw invalidTemplate(`The template variable '${name}' is not found.`);
+    if (declared === undefined) throw refusal('InvalidTemplate.variable', { name });
     const value = this.evaluate(declared);
     this.variables.set(key, value);
     return value;
@@ -214,16 +210,13 @@ export class TemplateScope {
         return this.resourceId([asText(this.evaluate(at(resource, 'type'))), ...own.split('/')]);
       }
     }
-    throw invalidTemplate(
-      `The template reference '${name}' is not valid: could not find template resource or resource copy with this name.`,
-    );
+    throw refusal('InvalidTemplate.reference', { name });
   }
 
   private copyIndex([first, second]: readonly unknown[]): number {
     const name = typeof first === 'string' ? first : '';
     const index = this.copies.get(name.toLowerCase());
-    if (index === undefined)
-      throw invalidTemplate("The template function 'copyIndex' is not expected at this location.");
+    if (index === undefined) throw refusal('InvalidTemplate.copyIndex');
     const offset = typeof first === 'number' ? first : second;
     return index + (typeof offset === 'number' ? offset : 0);
   }
@@ -231,26 +224,18 @@ export class TemplateScope {
 
 function checkParameter(name: string, value: unknown, declaration: JsonObject): void {
   const type = textAt(declaration, 'type') ?? 'string';
-  const refuse = (words: string): never => {
-    throw invalidTemplate(`Deployment template validation failed: '${words}'`);
-  };
-  if (TYPES[type.toLowerCase()]?.(value) !== true) {
-    refuse(`Template parameter JToken type is not valid. Expected '${type}' for the parameter '${name}'.`);
-  }
+  if (TYPES[type.toLowerCase()]?.(value) !== true) throw refusal('InvalidTemplate.type', { type, name });
   const allowed = declaration['allowedValues'];
   if (Array.isArray(allowed) && !allowed.some((each) => JSON.stringify(each) === JSON.stringify(value))) {
-    refuse(
-      `The provided value '${asText(value)}' for the template parameter '${name}' is not valid. The value is not part of the allowed value(s): '${allowed.map(asText).join(',')}'.`,
-    );
+    const values = allowed.map(asText).join(',');
+    throw refusal('InvalidTemplate.allowedValues', { value: asText(value), name, values });
   }
   const length = typeof value === 'string' || Array.isArray(value) ? value.length : Number(value);
-  const [least, most] = typeof value === 'number' ? ['minValue', 'maxValue'] : ['minLength', 'maxLength'];
-  const isLow = typeof declaration[least ?? ''] === 'number' && length < Number(declaration[least ?? '']);
-  const isHigh = typeof declaration[most ?? ''] === 'number' && length > Number(declaration[most ?? '']);
-  if (isLow || isHigh)
-    refuse(
-      `The provided value for the template parameter '${name}' is not valid: its ${least ?? ''} or ${most ?? ''} forbids it.`,
-    );
+  const what = typeof value === 'number' ? 'Value' : 'Length';
+  const [least, most] = [declaration[`min${what}`], declaration[`max${what}`]];
+  if ((typeof least === 'number' && length < least) || (typeof most === 'number' && length > most)) {
+    throw refusal('InvalidTemplate.bounds', { name, what });
+  }
 }
 
 function memberOf(value: unknown, key: unknown): unknown {
@@ -258,9 +243,7 @@ function memberOf(value: unknown, key: unknown): unknown {
     ? (value as readonly unknown[])[Number(key)]
     : entryOf(objectAt(value), asText(key));
   if (found !== undefined) return found;
-  throw invalidTemplate(
-    `The language expression property '${asText(key)}' doesn't exist, available properties are '${Object.keys(objectAt(value)).join(', ')}'.`,
-  );
+  throw refusal('InvalidTemplate.property', { key: asText(key), names: Object.keys(objectAt(value)).join(', ') });
 }
 
 /** Names in templates are the same in any case. */
