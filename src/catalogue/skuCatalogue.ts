@@ -40,6 +40,11 @@ export interface CatalogueSize {
   readonly price: number;
 }
 
+/** The text of a capability; empty when the size has none of that name. */
+export function capabilityOf(size: CatalogueSize | undefined, name: string): string {
+  return size?.sku.capabilities.find((each) => each.name === name)?.value ?? '';
+}
+
 const GIB = 2 ** 30;
 
 export class SkuCatalogue {

@@ -16,8 +16,8 @@ export interface ImageGallery {
   readonly images: readonly ImageDefinition[];
 }
 
-const two = (name: string): ImageDefinition => ({ name, generation: 'V2', architecture: 'x64' });
-const one = (name: string): ImageDefinition => ({ name, generation: 'V1', architecture: 'x64' });
+const gen2 = (name: string): ImageDefinition => ({ name, generation: 'V2', architecture: 'x64' });
+const gen1 = (name: string): ImageDefinition => ({ name, generation: 'V1', architecture: 'x64' });
 const arm = (name: string): ImageDefinition => ({ name, generation: 'V2', architecture: 'Arm64' });
 const shared = (image: ImageDefinition): ImageDefinition => ({ ...image, sharedOnly: true });
 
@@ -27,17 +27,17 @@ export const IMAGE_GALLERIES: readonly ImageGallery[] = [
     resourceGroup: 'AKS-Ubuntu',
     community: 'AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2',
     images: [
-      two('2204gen2containerd'),
-      one('2204containerd'),
+      gen2('2204gen2containerd'),
+      gen1('2204containerd'),
       arm('2204gen2arm64containerd'),
-      two('2204gen2TLcontainerd'),
-      two('2404gen2containerd'),
-      one('2404containerd'),
+      gen2('2204gen2TLcontainerd'),
+      gen2('2404gen2containerd'),
+      gen1('2404containerd'),
       arm('2404gen2arm64containerd'),
-      two('2404gen2TLcontainerd'),
-      shared(two('2004gen2fipscontainerd')),
-      shared(one('2004fipscontainerd')),
-      shared(two('2204gen2fipsTLcontainerd')),
+      gen2('2404gen2TLcontainerd'),
+      shared(gen2('2004gen2fipscontainerd')),
+      shared(gen1('2004fipscontainerd')),
+      shared(gen2('2204gen2fipsTLcontainerd')),
     ],
   },
   {
@@ -45,18 +45,18 @@ export const IMAGE_GALLERIES: readonly ImageGallery[] = [
     resourceGroup: 'AKS-AzureLinux',
     community: 'AKSAzureLinux-f7c7cda5-1c9a-4bdc-a222-9614c968580b',
     images: [
-      two('V2gen2'),
-      one('V2'),
+      gen2('V2gen2'),
+      gen1('V2'),
       arm('V2gen2arm64'),
-      two('V2gen2TL'),
-      two('V3gen2'),
-      one('V3'),
+      gen2('V2gen2TL'),
+      gen2('V3gen2'),
+      gen1('V3'),
       arm('V3gen2arm64'),
-      two('V3gen2TL'),
-      shared(two('V2gen2fips')),
-      shared(one('V2fips')),
-      shared(two('V3gen2fips')),
-      shared(one('V3fips')),
+      gen2('V3gen2TL'),
+      shared(gen2('V2gen2fips')),
+      shared(gen1('V2fips')),
+      shared(gen2('V3gen2fips')),
+      shared(gen1('V3fips')),
       shared(arm('V3gen2arm64fips')),
     ],
   },

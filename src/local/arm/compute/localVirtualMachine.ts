@@ -1,4 +1,5 @@
 /** A VM as its simulated kubelet needs it. */
+import { capabilityOf } from '../../../catalogue/skuCatalogue.ts';
 import type { ArmContext } from '../armContext.ts';
 import { resolvableNames } from '../containerservice/apiServerNames.ts';
 import { listAt, objectAt, textAt } from '../jsonPath.ts';
@@ -47,8 +48,6 @@ export function describeMachine(
   const { properties, hidden } = machine;
   const size = textAt(properties, 'hardwareProfile', 'vmSize') ?? '';
   const entry = context.catalogueAt(machine.location).find(size);
-  const capability = (wanted: string): string | undefined =>
-    entry?.sku.capabilities.find(({ name }) => name === wanted)?.value;
   const image = objectAt(properties, 'storageProfile', 'imageReference');
   const diskSize = objectAt(properties, 'storageProfile', 'osDisk')['diskSizeGB'];
   const createdAt = hidden?.['createdAt'];
@@ -65,8 +64,8 @@ export function describeMachine(
     size,
     vCPUs: entry?.vCPUs ?? 0,
     memoryGiB: entry?.memoryGiB ?? 0,
-    gpus: Number(capability('GPUs') ?? 0),
-    architecture: capability('CpuArchitectureType') === 'Arm64' ? 'arm64' : 'amd64',
+    gpus: Number(capabilityOf(entry, 'GPUs')),
+    architecture: capabilityOf(entry, 'CpuArchitectureType') === 'Arm64' ? 'arm64' : 'amd64',
     osDiskSizeGB: typeof diskSize === 'number' ? diskSize : 30,
     priority: textAt(properties, 'priority') === 'Spot' ? 'Spot' : 'Regular',
     imageId: textAt(image, 'communityGalleryImageId') ?? textAt(image, 'sharedGalleryImageId') ?? textAt(image, 'id'),

@@ -4,7 +4,7 @@ import { refusal } from '../refusal.ts';
 import { normalLocation } from '../resources/requestRules.ts';
 import { parseEqualities } from '../server/odataFilter.ts';
 import { route, type Route } from '../server/router.ts';
-import { CATALOGUE_LOCATIONS, type CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
+import { CATALOGUE_LOCATIONS, capabilityOf, type CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
 import { DISK_SKUS } from './diskSkus.ts';
 
 /** A size that the subscription may not use: anywhere here, or in some zones. */
@@ -89,15 +89,14 @@ export class Skus {
   }
 }
 
-function sizeOf({ sku, vCPUs, memoryGiB }: CatalogueSize): object {
-  const number = (name: string): number => Number(sku.capabilities.find((each) => each.name === name)?.value ?? 0);
+function sizeOf(size: CatalogueSize): object {
   return {
-    name: sku.name,
-    numberOfCores: vCPUs,
-    osDiskSizeInMB: number('OSVhdSizeMB'),
-    resourceDiskSizeInMB: number('MaxResourceVolumeMB'),
-    memoryInMB: memoryGiB * 1024,
-    maxDataDiskCount: number('MaxDataDiskCount'),
+    name: size.sku.name,
+    numberOfCores: size.vCPUs,
+    osDiskSizeInMB: Number(capabilityOf(size, 'OSVhdSizeMB')),
+    resourceDiskSizeInMB: Number(capabilityOf(size, 'MaxResourceVolumeMB')),
+    memoryInMB: size.memoryGiB * 1024,
+    maxDataDiskCount: Number(capabilityOf(size, 'MaxDataDiskCount')),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Rules for the features that a VM asks for besides its size; the first rule that fails refuses it. */
 import { estimatedSpotPrice } from '../../../catalogue/bundledCatalogue.ts';
-import type { CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
+import { capabilityOf, type CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
 import type { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
 import { asText, at, listAt, objectAt, textAt } from '../jsonPath.ts';
@@ -25,10 +25,6 @@ type Rule = (question: FeatureQuestion) => ArmError | undefined;
 
 const properties = ({ body }: FeatureQuestion, ...path: readonly string[]): unknown => at(body, 'properties', ...path);
 
-function capability({ size }: FeatureQuestion, name: string): string {
-  return size.sku.capabilities.find((each) => each.name === name)?.value ?? '';
-}
-
 const encoded =
   (where: readonly string[], what: string, longest: number): Rule =>
   (question) => {
@@ -48,7 +44,7 @@ const spotOnly: Rule = (question) => {
 const spot: Rule = (question) => {
   if (properties(question, 'priority') !== 'Spot') return undefined;
   const { name } = question.size.sku;
-  if (capability(question, 'LowPriorityCapable') !== 'True') {
+  if (capabilityOf(question.size, 'LowPriorityCapable') !== 'True') {
     return refusal('InvalidParameter.spotSize', { size: name });
   }
   const price = properties(question, 'billingProfile', 'maxPrice');
@@ -71,7 +67,7 @@ const ephemeralDisk: Rule = (question) => {
   const settings = objectAt(disk, 'diffDiskSettings');
   if (settings['option'] !== 'Local') return undefined;
   const { name } = question.size.sku;
-  if (capability(question, 'EphemeralOSDiskSupported') !== 'True') {
+  if (capabilityOf(question.size, 'EphemeralOSDiskSupported') !== 'True') {
     return refusal('NotSupported.ephemeralSize', { size: name });
   }
   if (disk['caching'] !== undefined && disk['caching'] !== 'ReadOnly') {
@@ -80,12 +76,12 @@ const ephemeralDisk: Rule = (question) => {
   if (properties(question, 'priority') === 'Spot' && properties(question, 'evictionPolicy') === 'Deallocate') {
     return refusal('InvalidParameter.ephemeralEviction');
   }
-  const supported = capability(question, 'SupportedEphemeralOSDiskPlacements').split(',');
+  const supported = capabilityOf(question.size, 'SupportedEphemeralOSDiskPlacements').split(',');
   const wanted = textAt(settings, 'placement');
   const placement = wanted ?? ['CacheDisk', 'ResourceDisk', 'NvmeDisk'].find((each) => supported.includes(each)) ?? '';
   const [member = '', factor = 0] = PLACEMENTS[placement] ?? [];
   if (!supported.includes(placement)) return refusal('InvalidParameter.diskPlacement', { placement, size: name });
-  const room = Math.floor(Number(capability(question, member) || 0) * factor);
+  const room = Math.floor(Number(capabilityOf(question.size, member) || 0) * factor);
   const asked = typeof disk['diskSizeGB'] === 'number' ? disk['diskSizeGB'] : IMAGE_DISK_SIZE;
   if (asked <= room) return undefined;
   return refusal('NotSupported.ephemeralDiskSize', { room, size: name, placement });
@@ -110,7 +106,8 @@ const ultraDisk: Rule = (question) => {
       capabilities.some(({ name, value }) => name === 'UltraSSDAvailable' && value === 'True'),
     )
     .flatMap(({ name }) => name);
-  const available = zone === undefined ? capability(question, 'UltraSSDAvailable') === 'True' : zones.includes(zone);
+  const available =
+    zone === undefined ? capabilityOf(question.size, 'UltraSSDAvailable') === 'True' : zones.includes(zone);
   if (available) return undefined;
   return refusal('InvalidParameter.ultraDisk', {
     size: size.sku.name,
@@ -120,32 +117,32 @@ const ultraDisk: Rule = (question) => {
 
 const encryptionAtHost: Rule = (question) =>
   properties(question, 'securityProfile', 'encryptionAtHost') === true &&
-  capability(question, 'EncryptionAtHostSupported') !== 'True'
+  capabilityOf(question.size, 'EncryptionAtHostSupported') !== 'True'
     ? refusal('InvalidParameter.encryptionAtHost', { size: question.size.sku.name })
     : undefined;
 
 const trustedLaunch: Rule = (question) =>
   properties(question, 'securityProfile', 'securityType') === 'TrustedLaunch' &&
-  (capability(question, 'TrustedLaunchDisabled') === 'True' ||
-    !capability(question, 'HyperVGenerations').includes('V2'))
+  (capabilityOf(question.size, 'TrustedLaunchDisabled') === 'True' ||
+    !capabilityOf(question.size, 'HyperVGenerations').includes('V2'))
     ? refusal('BadRequest.trustedLaunch', { size: question.size.sku.name })
     : undefined;
 
 const bootable: Rule = (question) => {
   const { image, size } = question;
   if (image === undefined) return undefined;
-  const generations = capability(question, 'HyperVGenerations').split(',');
+  const generations = capabilityOf(question.size, 'HyperVGenerations').split(',');
   if (!generations.includes(image.generation)) {
     return refusal('BadRequest.generation', { size: size.sku.name, generation: image.generation.slice(1) });
   }
-  const architecture = capability(question, 'CpuArchitectureType');
+  const architecture = capabilityOf(question.size, 'CpuArchitectureType');
   if (architecture === image.architecture) return undefined;
   return refusal('BadRequest.architecture', { size: size.sku.name, architecture, image: image.architecture });
 };
 
 const dataDisks: Rule = (question) => {
   const disks = listAt(question.body, 'properties', 'storageProfile', 'dataDisks');
-  const most = Number(capability(question, 'MaxDataDiskCount') || 0);
+  const most = Number(capabilityOf(question.size, 'MaxDataDiskCount') || 0);
   if (disks.length <= most) return undefined;
   return refusal('OperationNotAllowed.dataDisks', { most });
 };

@@ -1,5 +1,5 @@
 /** What Azure checks before it accepts a VM. */
-import type { CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
+import { capabilityOf, type CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
 import type { ArmContext } from '../armContext.ts';
 import type { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
@@ -107,10 +107,7 @@ function checkInterfaces(rules: MachineRules, id: string, size: CatalogueSize, {
 
 function checkAcceleration(nic: ArmResource, id: string, size: CatalogueSize): void {
   if (nic.properties['enableAcceleratedNetworking'] !== true) return;
-  const able = size.sku.capabilities.some(
-    ({ name, value }) => name === 'AcceleratedNetworkingEnabled' && value === 'True',
-  );
-  if (able) return;
+  if (capabilityOf(size, 'AcceleratedNetworkingEnabled') === 'True') return;
   throw refusal('VMSizeIsNotPermittedToEnableAcceleratedNetworking', { name: size.sku.name, id });
 }
 

@@ -1,5 +1,6 @@
 /** Nodes that AKS creates for machines and agent pools: an interface and a VM that joins the cluster. */
 import { gpuSize } from '../../../catalogue/gpuRegistry.ts';
+import { capabilityOf, type CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
 import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { IMAGE_GALLERIES } from '../compute/imageCatalogue.ts';
@@ -39,7 +40,7 @@ const OVERLAY_MAX_PODS = 250;
 /** AKS gives its own nodes a token of its own. */
 export const NODE_TOKEN = 'aksaks.0123456789abcdef';
 /** Image definitions by operating system, for generation 2 on x64, generation 1, and Arm. */
-const DEFINITIONS: Readonly<Record<string, readonly [gallery: string, two: string, one: string, arm: string]>> = {
+const DEFINITIONS: Readonly<Record<string, readonly [gallery: string, gen2: string, gen1: string, arm: string]>> = {
   Ubuntu: ['AKSUbuntu', '2404gen2containerd', '2404containerd', '2404gen2arm64containerd'],
   Ubuntu2204: ['AKSUbuntu', '2204gen2containerd', '2204containerd', '2204gen2arm64containerd'],
   Ubuntu2404: ['AKSUbuntu', '2404gen2containerd', '2404containerd', '2404gen2arm64containerd'],
@@ -119,13 +120,12 @@ export class ClusterNodes {
     }
     const catalogue = this.options.context.catalogueAt(cluster.location);
     const size = catalogue.find(textAt(profile, 'hardware', 'vmSize') ?? '');
-    const capability = (name: string): string => size?.sku.capabilities.find((each) => each.name === name)?.value ?? '';
     const osSku = textAt(profile, 'operatingSystem', 'osSKU') ?? 'Ubuntu';
     const row = DEFINITIONS[osSku];
     if (row === undefined) throw aksRefusal('InvalidParameter.value', { parameter: 'osSKU', value: osSku });
-    const [gallery, two, one, arm] = row;
-    const name =
-      capability('CpuArchitectureType') === 'Arm64' ? arm : capability('HyperVGenerations').includes('V2') ? two : one;
+    const [gallery, gen2, gen1, arm] = row;
+    const x64 = capabilityOf(size, 'HyperVGenerations').includes('V2') ? gen2 : gen1;
+    const name = isArm(size) ? arm : x64;
     return `${gallery}-${name}-${newestImageVersion(this.options.context)}`;
   }
 
@@ -171,7 +171,6 @@ export class ClusterNodes {
     const { context } = this.options;
     const kubernetes = objectAt(profile, 'kubernetes');
     const size = context.catalogueAt(cluster.location).find(textAt(profile, 'hardware', 'vmSize') ?? '');
-    const arm = size?.sku.capabilities.some(({ name, value }) => name === 'CpuArchitectureType' && value === 'Arm64');
     const maxPods = kubernetes['maxPods'];
     const spot = textAt(profile, 'priority') === 'Spot';
     const taints = ['nodeTaints', 'nodeInitializationTaints'].flatMap((member) =>
@@ -183,7 +182,7 @@ export class ClusterNodes {
       cpus: size?.vCPUs ?? 0,
       memoryGiB: size?.memoryGiB ?? 0,
       maxPods: typeof maxPods === 'number' ? maxPods : OVERLAY_MAX_PODS,
-      architecture: arm === true ? 'arm64' : 'amd64',
+      architecture: isArm(size) ? 'arm64' : 'amd64',
       nvidia:
         gpuSize(size?.sku.name ?? '')?.manufacturer === 'nvidia' &&
         textAt(profile, 'hardware', 'gpuProfile', 'driver') !== 'None',
@@ -212,6 +211,8 @@ export class ClusterNodes {
     });
   }
 }
+
+const isArm = (size: CatalogueSize | undefined): boolean => capabilityOf(size, 'CpuArchitectureType') === 'Arm64';
 
 function locationOf(context: ArmContext, cluster: ArmResource): string {
   return cluster.location ?? context.location;

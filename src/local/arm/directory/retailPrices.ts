@@ -1,6 +1,11 @@
 /** The retail price list as prices.azure.com serves it: pay as you go, spot, low priority, and with Windows. */
 import { estimatedSpotPrice } from '../../../catalogue/bundledCatalogue.ts';
-import { CATALOGUE_LOCATIONS, SkuCatalogue, type CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
+import {
+  CATALOGUE_LOCATIONS,
+  capabilityOf,
+  SkuCatalogue,
+  type CatalogueSize,
+} from '../../../catalogue/skuCatalogue.ts';
 import { refusal } from '../refusal.ts';
 import { REGIONS } from '../resources/regions.ts';
 import { parseFilter } from '../server/odataFilter.ts';
@@ -103,7 +108,7 @@ const METERS: readonly Meter[] = [
 ];
 
 function pricesOfSize(size: CatalogueSize, location: string): readonly RetailPrice[] {
-  const spot = size.sku.capabilities.some(({ name, value }) => name === 'LowPriorityCapable' && value === 'True');
+  const spot = capabilityOf(size, 'LowPriorityCapable') === 'True';
   const meter = size.sku.size.replaceAll('_', ' ');
   const series = size.sku.size.replace(/\d+/, '').replaceAll('_', '');
   return METERS.filter(({ spotOnly }) => spot || spotOnly !== true).map(({ suffix, product, price }) => {
