@@ -6,8 +6,10 @@ export type Labels = Readonly<Record<string, string>>;
 /** No selector matches nothing, an empty one everything; an unknown operator matches nothing. */
 export function matchesLabelSelector(selector: LabelSelector | undefined, labels: Labels | undefined): boolean {
   if (selector === undefined) return false;
-  const { matchLabels = {}, matchExpressions = [] } = selector;
-  for (const [key, value] of Object.entries(matchLabels)) if (labelOf(labels, key) !== value) return false;
+  const { matchLabels, matchExpressions } = selector;
+  // Without a list of the entries: the solver matches each running pod with the selectors that count it.
+  for (const key in matchLabels) if (labelOf(labels, key) !== matchLabels[key]) return false;
+  if (matchExpressions === undefined) return true;
   return matchExpressions.every(({ key, operator, values }) => matchesValue(operator, values, labelOf(labels, key)));
 }
 

@@ -100,7 +100,7 @@ export class RunningPods {
     const known = this.tallies.get(spec.key);
     if (known !== undefined && known.table === table && known.catchUp()) return known;
     if (known === undefined && this.tallies.size >= MAX_TALLIES) this.tallies.clear();
-    const made = Tally.of(spec, table, this.existing, this.candidates(spec), (row) => this.countOn(row, spec));
+    const made = Tally.of(spec, table, this.existing, this.counts(spec), (row) => this.countOn(row, spec));
     this.tallies.set(spec.key, made);
     return made;
   }
@@ -137,8 +137,26 @@ export class RunningPods {
   }
 
   private countOn(row: number, spec: CounterSpec): number {
+    const labelled = this.labelled(spec);
+    const pods = labelled === undefined ? itemAt(this.existing.nodes, row).pods : (labelled.get(row) ?? []);
+    return this.countIn(pods, row, spec);
+  }
+
+  /** For each node that may have pods that the counter counts: its row and their number. */
+  private *counts(spec: CounterSpec): Iterable<readonly [row: number, count: number]> {
+    const { nodes, order } = this.existing;
+    const labelled = this.labelled(spec);
+    if (labelled !== undefined) {
+      for (const [row, pods] of labelled) yield [row, this.countIn(pods, row, spec)];
+      return;
+    }
+    const rows = spec.kind === 'owners' ? this.keepAway().nodesWith(spec.key) : order;
+    for (const row of rows) yield [row, this.countIn(itemAt(nodes, row).pods, row, spec)];
+  }
+
+  private countIn(pods: readonly Pod[], row: number, spec: CounterSpec): number {
     let count = 0;
-    for (const pod of this.podsOn(row, spec)) {
+    for (const pod of pods) {
       const counts =
         spec.kind === 'owners'
           ? antiAffinityTerms(pod, this.namespaces).some((term) => spec.owns(term))
@@ -146,18 +164,6 @@ export class RunningPods {
       if (counts) count += 1;
     }
     return count > 0 && this.nodePasses(spec.filter, row) ? count : 0;
-  }
-
-  /** Pods of the node that the counter may count. */
-  private podsOn(row: number, spec: CounterSpec): readonly Pod[] {
-    const labelled = this.labelled(spec);
-    return labelled === undefined ? itemAt(this.existing.nodes, row).pods : (labelled.get(row) ?? []);
-  }
-
-  /** Nodes that may have pods that the counter counts. */
-  private candidates(spec: CounterSpec): Iterable<number> {
-    if (spec.kind === 'owners') return this.keepAway().nodesWith(spec.key);
-    return this.labelled(spec)?.keys() ?? this.existing.order;
   }
 
   /** Where the counter requires a label: pods with that label. */

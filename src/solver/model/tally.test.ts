@@ -22,7 +22,8 @@ const counted = new Map<string, number>();
 function tallyOf(key: string, existing: ExistingNodes): Tally {
   const table = DomainTable.of(key, existing, new Set(['z1', 'z2']));
   const countOn = (row: number): number => counted.get(existing.nodes[row]?.name ?? '') ?? 0;
-  return Tally.of(counterSpec('match', key, []), table, existing, existing.order, countOn);
+  const counts = Array.from(existing.order, (row) => [row, countOn(row)] as const);
+  return Tally.of(counterSpec('match', key, []), table, existing, counts, countOn);
 }
 
 describe('a tally', () => {

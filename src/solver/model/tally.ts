@@ -31,16 +31,16 @@ export class Tally {
     this.version = existing.changes.version;
   }
 
-  /** `countOn`: how many pods of a node count; `candidates`: the nodes that may have some. */
+  /** `countOn`: how many pods of a node count; `counts`: the same for each node that may have some, by row. */
   static of(
     spec: CounterSpec,
     table: DomainTable,
     existing: ExistingNodes,
-    candidates: Iterable<number>,
+    counts: Iterable<readonly [row: number, count: number]>,
     countOn: (row: number) => number,
   ): Tally {
     const tally = new Tally(spec, table, existing, countOn);
-    for (const row of candidates) tally.recount(row);
+    for (const [row, count] of counts) if (count > 0) tally.set(row, count);
     return tally;
   }
 
@@ -67,6 +67,10 @@ export class Tally {
       if (before !== undefined) this.byNode.delete(row);
       return;
     }
+    this.set(row, count);
+  }
+
+  private set(row: number, count: number): void {
     const now = count * DOMAINS + intAt(this.table.domainOf, row) + 1;
     this.byNode.set(row, now);
     this.add(now, 1);
