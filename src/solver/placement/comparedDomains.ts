@@ -8,18 +8,22 @@ import type { DomainConstraint, PodClass, Variant } from '../model/podClass.ts';
 
 export class ComparedDomains {
   private readonly compiled: CompiledDemand;
-  private readonly reachable = new Map<DomainConstraint, ReadonlySet<number>>();
+  private readonly reachable: ReadonlyMap<DomainConstraint, ReadonlySet<number>>;
   private readonly opened = new Set<number>();
 
-  constructor(compiled: CompiledDemand) {
+  private constructor(compiled: CompiledDemand, reachable: ReadonlyMap<DomainConstraint, ReadonlySet<number>>) {
     this.compiled = compiled;
-    for (const { variants } of compiled.classes) {
-      for (const variant of variants) {
-        for (const constraint of variant.domain) {
-          if (constraint.kind === 'spread') this.reachable.set(constraint, reachOf(compiled, variant, constraint));
-        }
+    this.reachable = reachable;
+  }
+
+  static in(compiled: CompiledDemand): ComparedDomains {
+    const reachable = new Map<DomainConstraint, ReadonlySet<number>>();
+    for (const variant of compiled.classes.flatMap(({ variants }) => variants)) {
+      for (const constraint of variant.domain) {
+        if (constraint.kind === 'spread') reachable.set(constraint, reachOf(compiled, variant, constraint));
       }
     }
+    return new ComparedDomains(compiled, reachable);
   }
 
   /** Registers a planned node in this state. */

@@ -82,7 +82,7 @@ export class Domains {
     this.keepsZones = keepsZones;
     this.ties = ties;
     this.settlesDoubts = settlesDoubts;
-    this.compared = comparesOpened ? new ComparedDomains(compiled) : undefined;
+    this.compared = comparesOpened ? ComparedDomains.in(compiled) : undefined;
   }
 
   /** Limit on pods of the limit's counter on a node once a pod with that limit is there. */
