@@ -105,7 +105,7 @@ const isReady = ({ status }: Pod): boolean =>
   (status?.conditions ?? []).some((condition) => condition.type === 'Ready' && condition.status === 'True');
 
 /** A number, or a percentage rounded up. */
-function portionOf(value: string | number, of: number): number {
+export function portionOf(value: string | number, of: number): number {
   const percent = /^(\d+)%$/.exec(String(value))?.[1];
   return percent === undefined ? Number(value) : Math.ceil((Number(percent) * of) / 100);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
 import { paperCloud, paperObjects } from '../../test/fixtures/disruption/paperObjects.ts';
-import { paperPod } from '../../test/fixtures/disruption/paperPods.ts';
+import { paperPod, UNSCHEDULABLE } from '../../test/fixtures/disruption/paperPods.ts';
 import { testType } from '../../test/fixtures/solver/testObjects.ts';
 import { Kinds } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
@@ -125,6 +125,34 @@ describe('a change of a pool', () => {
     expect(report.drifting.map(({ node }) => node).sort()).toEqual(['a', 'b', 'c']);
     expect(report).toMatchObject({ before: { nodes: 3 }, held: [], after: { nodes: 1 } });
     expect([...report.removed].sort()).toEqual(['a', 'b', 'c']);
+  });
+
+  it.each([
+    ['waits', UNSCHEDULABLE, undefined],
+    ['starts', { phase: 'Pending', conditions: [{ type: 'Ready', status: 'False' }] }, 'c'],
+    ['fails', { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] }, 'c'],
+  ] as const)('counts a pod that %s in its budget as it will be then', async (how, status, nodeName) => {
+    const { objects, pool } = cluster('100%');
+    const pods = objectsOf(objects, Kinds.Pod).map((pod) => {
+      const metadata = { ...pod.metadata, labels: { app: 'web' } };
+      if (pod.spec?.nodeName !== 'c') return { ...pod, metadata };
+      const { nodeName: _, ...spec } = pod.spec;
+      const conditions = [...(status.conditions ?? [])];
+      return { ...pod, metadata, spec: { ...spec, ...(nodeName && { nodeName }) }, status: { ...status, conditions } };
+    });
+    const budget = {
+      metadata: { name: 'web', namespace: 'default' },
+      spec: { selector: { matchLabels: { app: 'web' } }, maxUnavailable: 1 },
+      status: { expectedPods: 3, currentHealthy: 2, desiredHealthy: 2, disruptionsAllowed: 0 },
+    };
+    const kinds = new Map([
+      ...objects.kinds,
+      [kindKey(Kinds.Pod), pods] as const,
+      [kindKey(Kinds.PodDisruptionBudget), [budget]] as const,
+    ]);
+    const before = { ...objects, kinds };
+    const report = await rehearseChange(before, applied(before, withLabel(pool)), { cloud });
+    expect(report.held.map(({ node }) => node)).toEqual(how === 'fails' ? ['a', 'b', 'c'] : []);
   });
 
   it('reports which nodes a budget of 0 blocks', async () => {

@@ -12,6 +12,7 @@ import { finishArrivals } from './finishArrivals.ts';
 import { fateOf, fatesOf } from './judge.ts';
 import { nextStep, WAVE } from './nextStep.ts';
 import { playRollouts } from './playRollouts.ts';
+import { recountedBudgets } from './recountedBudgets.ts';
 import { HOURS_PER_MONTH, nodePrice } from './nodeFactsOf.ts';
 import { beforeRollouts } from './rollout.ts';
 import { QuotaShares } from './quotaShares.ts';
@@ -32,7 +33,8 @@ export async function rehearseChange(
   options: Options,
 ): Promise<ChangeReport> {
   const start = await rehearse({ ...options, objects: finishArrivals(before) });
-  let objects = beforeRollouts(finishArrivals(changed.objects), rollouts);
+  const counted = (each: ClusterObjects): ClusterObjects => recountedBudgets(each, before);
+  let objects = counted(beforeRollouts(finishArrivals(changed.objects), rollouts));
   let now = await rehearse({ ...options, objects, changedPools });
   const drifting = driftedIn(now).filter(
     ({ nodeClaim }) => !driftedIn(start).some((each) => each.nodeClaim === nodeClaim),
@@ -48,7 +50,7 @@ export async function rehearseChange(
   }
   if (rollouts.length > 0) {
     const play = { options: { ...options, changedPools: pools }, begin: before.time, steps, quotas };
-    objects = await playRollouts(objects, rollouts, play);
+    objects = counted(await playRollouts(objects, rollouts, play));
     now = await rehearse({ ...options, objects, changedPools: pools });
   }
   while (steps.length < MOST_STEPS && pauses <= MOST_PAUSES) {
@@ -61,7 +63,7 @@ export async function rehearseChange(
       pauses = 0;
       steps.push(next.told);
       quotas.beside(now, next.step.planned);
-      objects = carryOut(objects, next.step, now.pass.pools, `new-${steps.length}`);
+      objects = counted(carryOut(objects, next.step, now.pass.pools, `new-${steps.length}`));
       objects = { ...objects, time: objects.time + WAVE };
     }
     now = await rehearse({ ...options, objects, changedPools: pools });
