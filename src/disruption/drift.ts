@@ -39,7 +39,7 @@ export const drift: Method = {
     const kept: Kept[] = [];
     let wave = firstWave(candidates, pass, kept);
     const commands: Command[] = [];
-    const avoiding = goingToo(pass);
+    const avoiding = wave.length > 0 ? goingToo(pass) : new Set<string>();
     for (let round = 0; wave.length > 0; round++) {
       const parts = yield* noDearer(yield* replacementsOf(wave, avoiding, pass), pass);
       const failed = parts.flatMap((part) => failuresOf(part, pass));

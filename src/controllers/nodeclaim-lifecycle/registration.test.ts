@@ -68,6 +68,20 @@ describe('registration', () => {
     expect(await bench.condition('a', 'Registered')).toBe('True Registered');
   });
 
+  it('puts no startup taint back on a Node that a process registered before it ended', async () => {
+    await start();
+    bench.cloud.bootChange = (instance) => ({
+      ...instance,
+      labels: { ...instance.labels, [Labels.registered]: 'true' },
+      taints: [taint],
+    });
+    await bench.createClaim('a', { taints: [taint], startupTaints: [startup] });
+    await bench.advance(UP);
+    expect((await node()).spec?.taints).toEqual([taint]);
+    expect(await bench.events('UnregisteredTaintMissing')).toEqual([]);
+    expect(await bench.condition('a', 'Registered')).toBe('True Registered');
+  });
+
   it('refuses to choose between two Nodes', async () => {
     await start();
     await bench.kube.create(Kinds.Node, { metadata: { name: 'impostor' }, spec: { providerID: 'memory://a' } });

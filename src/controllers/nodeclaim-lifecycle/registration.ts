@@ -35,8 +35,7 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
     conditions.setFalse(NodeClaimConditions.registered, world.clock.now(), reason, message);
     return {};
   }
-  const isTainted = hasTaint(node.spec?.taints ?? [], Taints.unregistered);
-  if (!isTainted && node.metadata.labels?.[Labels.registered] !== 'true') {
+  if (!hasTaint(node.spec?.taints ?? [], Taints.unregistered) && !isSynced(node)) {
     publish.unregisteredTaintMissing(world.events, claim);
     log.error('the node joined without the unregistered taint', { Node: node.metadata.name });
   }
@@ -110,11 +109,16 @@ async function sync({ kube }: World, stored: Node, claim: NodeClaim, agreed: boo
   }
 }
 
+/** Whether a process that ended before it could say so in the claim has done it; startup taints may be gone since. */
+function isSynced({ metadata, spec }: Node): boolean {
+  return metadata.labels?.[Labels.registered] === 'true' && !hasTaint(spec?.taints ?? [], Taints.unregistered);
+}
+
 /** The Node with the claim's metadata and taints; the `unregistered` taint is removed only when all hooks are done. */
 function synced(node: Node, claim: NodeClaim, agreed: boolean): Node {
   const { metadata, spec } = node;
-  const keepsTaints = metadata.labels?.[Labels.doNotSyncTaints] === 'true';
   const present = spec?.taints ?? [];
+  const keepsTaints = metadata.labels?.[Labels.doNotSyncTaints] === 'true' || isSynced(node);
   const promised = [...(claim.spec.taints ?? []), ...(claim.spec.startupTaints ?? [])];
   const merged = keepsTaints ? present : mergeTaints(present, promised);
   const taints = agreed ? withoutTaints(merged, [Taints.unregistered]) : merged;
