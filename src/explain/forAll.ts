@@ -36,7 +36,7 @@ export function forAll(asked: Asked, { pod, siblings, inSteps, isRemade = false,
   const isLimited = asked.pools.some(({ pool }) => Object.keys(pool.spec.limits ?? {}).length > 0);
   const ask: Asked['ask'] = (overlay, options, pools) => {
     const edited = overlay.pods.find((each) => podKey(each) === own);
-    const change = edited && mergePatch({ spec: pod.spec }, { spec: edited.spec });
+    const change = edited && changeOf(pod, edited);
     if (edited === undefined || (change === undefined && !isRemade)) return told(asked.ask(overlay, options, pools));
     const pods =
       change === undefined
@@ -54,6 +54,13 @@ export function forAll(asked: Asked, { pod, siblings, inSteps, isRemade = false,
   };
   const { overlay, options, pools } = asked;
   return { ...asked, ask, solution: isRemade ? ask(overlay, options, pools) : told(asked.solution) };
+}
+
+/** Undefined when the template stays: questions put a pod last by its priority, and that alone recreates no pod. */
+function changeOf({ spec }: Pod, edited: Pod): ReturnType<typeof mergePatch> {
+  const kept = { spec: { ...edited.spec, priority: spec?.priority } };
+  if (mergePatch({ spec: { ...spec, priority: spec?.priority } }, kept) === undefined) return undefined;
+  return mergePatch({ spec }, { spec: edited.spec });
 }
 
 /** Most pods simulated one by one. */

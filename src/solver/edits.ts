@@ -30,9 +30,11 @@ export function editsFor(
   podSpec: PodSpecChange,
 ): Edit[] {
   const isWhole = podSpec === 'any';
-  const tolerated = podSpec === 'none' ? [] : tolerations(pools, pod);
+  const tolerated = podSpec === 'none' ? [] : distinct(tolerations(pools, pod));
   const selectors = isWhole ? looserSelectors(pod) : [];
-  const demands = isWhole ? [...looserTopology(pod), ...otherPorts(pod, reason), ...smallerRequests(pod, reason)] : [];
+  const demands = isWhole
+    ? [...looserTopology(pod), ...otherPorts(pod, reason), ...distinct(smallerRequests(pod, reason))]
+    : [];
   const limits = higherLimits(pools, reason, solution);
   const first = [...tolerated, ...typesWithResource(pools, pod, reason)];
   const near = reason.pools.filter(isNear);
@@ -40,6 +42,12 @@ export function editsFor(
   // What the pod selects is had there: something else keeps it out.
   const far = reason.pools.filter((refusal) => !isNear(refusal));
   return [...first, ...demands, ...limits, ...poolEdits(near), ...selectors, ...poolEdits(far)];
+}
+
+/** Pools may refuse a pod for the same reason, and one change of the pod is then enough for all of them. */
+function distinct(edits: readonly Edit[]): Edit[] {
+  const keyOf = ({ change }: Edit): string => JSON.stringify(change.kind === 'toleration' ? change.taints : change);
+  return [...new Map(edits.map((edit) => [keyOf(edit), edit] as const).reverse()).values()].reverse();
 }
 
 const FAR: readonly RefusalStage[] = ['taints', 'requirements', 'instance-types', 'offerings'];

@@ -87,4 +87,46 @@ describe('fixes that need more than one thought', { timeout: 600_000 }, () => {
     await ground.advance(10 * MINUTE);
     expect((await ground.pods()).map(({ status }) => status?.phase)).toEqual(['Running']);
   });
+
+  it('raise a limit for several pods that stand on two nodes, and say each change once', async () => {
+    ground = await ProvingGround.start('limits of several');
+    const { kube } = ground;
+    const own = { ...poolSpec(), limits: { cpu: '1' } };
+    const template = { ...own.template, metadata: { labels: { 'example.com/own': 'yes' } } };
+    await kube.create(Kinds.NodePool, { metadata: { name: 'own' }, spec: { ...own, template } });
+    for (const name of ['one', 'other']) await kube.create(Kinds.NodePool, { metadata: { name }, spec: poolSpec() });
+    const workload = async (name: string, cpu: string, nodeSelector?: Record<string, string>) => {
+      const labels = { app: name };
+      const containers = [{ name: 'main', image: 'app', resources: { requests: { cpu } } }];
+      const spec = { containers, ...(nodeSelector && { nodeSelector }) };
+      await kube.create(Kinds.Deployment, {
+        metadata: { name, namespace: 'default' },
+        spec: { replicas: 3, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+      });
+    };
+    await workload('limited', '900m', { 'example.com/own': 'yes' });
+    await workload('large', '40');
+    await ground.advance(2 * MINUTE);
+    const nameOf = async (app: string): Promise<string> =>
+      (await ground?.pods())?.find(({ metadata }) => metadata.labels?.['app'] === app)?.metadata.name ?? '';
+    const limited = await ground.explain({ kind: 'pod', name: await nameOf('limited'), namespace: 'default' });
+    const { constraint, sentence } = limited;
+    expect({ constraint, sentence }).toEqual({
+      constraint: 'limits',
+      sentence: 'NodePool "own": spec.limits of cpu would be exceeded',
+    });
+    expect(limited.fixes.slice(0, 2).map((fix) => fix.sentence)).toEqual([
+      'raise spec.limits.cpu of NodePool "own" from 1 to 4',
+      'drop example.com/own=yes from nodeSelector',
+    ]);
+    const { fixes } = await ground.explain({ kind: 'pod', name: await nameOf('large'), namespace: 'default' });
+    expect(fixes.map((fix) => fix.sentence.endsWith('cpu less, to fit on m8'))).toEqual([true]);
+    const [raise] = limited.fixes;
+    if (raise) await ground.apply(raise);
+    await ground.advance(5 * MINUTE);
+    const running = (await ground.pods())
+      .filter(({ spec }) => spec?.nodeName)
+      .map(({ metadata }) => metadata.labels?.['app']);
+    expect(running).toEqual(['limited', 'limited', 'limited']);
+  });
 });

@@ -45,6 +45,21 @@ describe('a DaemonSet', () => {
     expect(await nodes()).toEqual(['one', 'three']);
   });
 
+  it('deletes pods that wait for a node that has gone', async () => {
+    const { kube } = simulation;
+    const requests = { cpu: '1000' };
+    const body = { spec: { template: { spec: { containers: [{ name: 'main', resources: { requests } }] } } } };
+    await kube.patch(Kinds.DaemonSet, ref, { type: 'strategic', body });
+    const waiting = async (): Promise<number> => (await simulation.pods()).filter(({ spec }) => !spec?.nodeName).length;
+    await simulation.until(async () => (await waiting()) === 1);
+    const [pod] = (await simulation.pods()).filter(({ spec }) => !spec?.nodeName);
+    const terms = pod?.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+    const node = terms?.[0]?.matchFields?.[0]?.values?.[0] ?? '';
+    simulation.world.powerOff(node);
+    await simulation.advance(120_000);
+    expect((await simulation.pods()).map(({ metadata }) => metadata.name)).not.toContain(pod?.metadata.name);
+  });
+
   it('rolls one node at a time', async () => {
     const body = { spec: { template: { spec: { containers: [{ name: 'main', image: 'agent:2' }] } } } };
     await simulation.kube.patch(Kinds.DaemonSet, ref, { type: 'strategic', body });
