@@ -24,3 +24,25 @@ it('hash the name of a node everywhere, including its CSINode and attachments', 
   expect(ofDisks?.metadata.name).toBe(ofNode?.metadata.name);
   expect(ofPool?.metadata.name).toBe('default');
 });
+
+it('hash the names of containers and volumes, and find the claim of an ephemeral volume again', () => {
+  const pod: KubeObject & { readonly spec: object } = {
+    metadata: { name: 'payroll-1', namespace: 'acme' },
+    spec: {
+      nodeSelector: { 'kubernetes.io/os': 'linux' },
+      containers: [{ name: 'linux' }],
+      initContainers: [{ name: 'acme-setup' }],
+      volumes: [{ name: 'acme-scratch', ephemeral: { volumeClaimTemplate: { spec: {} } } }],
+    },
+  };
+  const claim: KubeObject = { metadata: { name: 'payroll-1-acme-scratch', namespace: 'acme' } };
+  const names = new HashedNames();
+  names.learn(kindKey(Kinds.PersistentVolumeClaim), [claim]);
+  names.learn(kindKey(Kinds.Pod), [pod]);
+  const [renamed] = names.renamed(kindKey(Kinds.Pod), [pod]);
+  const [renamedClaim] = names.renamed(kindKey(Kinds.PersistentVolumeClaim), [claim]);
+  expect(JSON.stringify([renamed, renamedClaim])).not.toMatch(/acme|payroll/);
+  expect(renamed?.spec).toMatchObject({ nodeSelector: { 'kubernetes.io/os': 'linux' } });
+  const [, volume] = /"volumes":\[\{"name":"(n-[0-9a-f]{12})"/.exec(JSON.stringify(renamed)) ?? [];
+  expect(renamedClaim?.metadata.name).toBe(`${renamed?.metadata.name}-${volume}`);
+});

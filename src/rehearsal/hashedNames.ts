@@ -3,7 +3,7 @@
  * stay valid.
  */
 import { createHash } from 'node:crypto';
-import { Kinds } from '../api/kinds.ts';
+import { Kinds, type Pod } from '../api/kinds.ts';
 import type { KubeObject } from '../api/object.ts';
 import { kindKey, WORKLOADS } from './clusterObjects.ts';
 
@@ -24,8 +24,11 @@ const PRIVATE: ReadonlySet<string> = new Set(
   ].map(kindKey),
 );
 
+const POD = kindKey(Kinds.Pod);
+
 export class HashedNames {
   private readonly hashes = new Map<string, string>();
+  private readonly claims = new Map<string, string>();
   /** A namespace may have the same name as a pool, and the pool keeps its name. */
   private readonly open = new Set<string>();
 
@@ -37,6 +40,16 @@ export class HashedNames {
       const owners = (metadata.ownerReferences ?? []).map(({ name }) => name);
       const own = PRIVATE.has(key) ? [metadata.name, metadata.namespace ?? '', ...owners] : [];
       for (const name of own) this.hashes.set(name, hashOf(name));
+    }
+    if (key === POD) this.learnClaims(objects);
+  }
+
+  /** The claim of an ephemeral volume is found by the names of its pod and of the volume. */
+  private learnClaims(pods: readonly (KubeObject & Pick<Pod, 'spec'>)[]): void {
+    for (const { metadata, spec } of pods) {
+      for (const { name, ephemeral } of spec?.volumes ?? []) {
+        if (ephemeral) this.claims.set(`${metadata.name}-${name}`, `${hashOf(metadata.name)}-${hashOf(name)}`);
+      }
     }
   }
 
@@ -53,14 +66,32 @@ export class HashedNames {
     if (typeof value === 'string') {
       return SENTENCES.has(field) ? value.replace(WORD, (word) => this.hashOf(word)) : this.hashOf(value);
     }
-    if (Array.isArray(value)) return value.map((each) => this.rename(each, field));
+    if (Array.isArray(value)) {
+      return value.map((each) =>
+        PARTS.has(field) ? withHashedName(this.rename(each, field)) : this.rename(each, field),
+      );
+    }
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.rename(each, key)]));
   }
 
   private hashOf(name: string): string {
-    return name === '' || this.open.has(name) ? name : (this.hashes.get(name) ?? name);
+    return name === '' || this.open.has(name) ? name : (this.claims.get(name) ?? this.hashes.get(name) ?? name);
   }
+}
+
+/** Lists of parts of a pod, whose names nothing outside of it refers to. */
+const PARTS: ReadonlySet<string> = new Set([
+  'containers',
+  'initContainers',
+  'volumes',
+  'containerStatuses',
+  'initContainerStatuses',
+]);
+
+function withHashedName(part: unknown): unknown {
+  const { name } = part as { readonly name?: unknown };
+  return typeof name === 'string' ? { ...(part as object), name: hashOf(name) } : part;
 }
 
 /** Fields that contain names inside longer text. */

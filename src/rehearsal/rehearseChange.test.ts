@@ -303,19 +303,32 @@ describe('a snapshot', () => {
     expect((await fates(saved ?? objects)).sort()).toEqual((await fates(objects)).sort());
   });
 
-  it('contains no environment, command or unknown annotation', () => {
+  it('contains no environment, command, name of a Secret or unknown annotation', () => {
     const secret = 'hunter2';
     const template = {
       metadata: { annotations: { 'example.com/token': secret, 'karpenter.sh/do-not-disrupt': 'true' } },
-      spec: { containers: [{ name: 'main', image: secret, args: [secret], env: [{ name: 'A', value: secret }] }] },
+      spec: {
+        serviceAccountName: secret,
+        containers: [{ name: 'main', image: secret, args: [secret], env: [{ name: 'A', value: secret }] }],
+        volumes: [
+          { name: 'keys', secret: { secretName: secret } },
+          { name: 'settings', projected: { sources: [{ configMap: { name: secret } }] } },
+          { name: 'data', persistentVolumeClaim: { claimName: 'of-db' } },
+        ],
+      },
     };
     const deployment = {
-      metadata: { name: 'web', namespace: 'default', annotations: { note: secret } },
+      metadata: {
+        name: 'web',
+        namespace: 'default',
+        annotations: { note: secret, 'kubernetes.io/change-cause': `kubectl set env deployment/web A=${secret}` },
+      },
       spec: { template },
     };
     const kept = withoutSecretFields(deployment, Kinds.Deployment);
     expect(JSON.stringify(kept)).not.toContain(secret);
     expect(JSON.stringify(kept)).toContain('do-not-disrupt');
+    expect(JSON.stringify(kept)).toContain('of-db');
   });
 
   it('is distinguished from other files', () => {

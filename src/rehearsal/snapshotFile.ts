@@ -22,7 +22,12 @@ export const SNAPSHOT_KINDS: readonly ResourceKind<KubeObject>[] = [...LOOP_KIND
 
 /** Annotations that affect decisions. Others may contain anything. */
 const KEPT_ANNOTATIONS = /^([\w-]+\.)*(karpenter\.sh|karpenter\.azure\.com|nodewright\.dev|kubernetes\.io|k8s\.io)\//;
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+/** What users and kubectl write there may be whole manifests, and command lines with what was typed in them. */
+const FREE_TEXT: ReadonlySet<string> = new Set([
+  'kubectl.kubernetes.io/last-applied-configuration',
+  'kubernetes.io/change-cause',
+  'kubernetes.io/description',
+]);
 /** Container fields that affect decisions. */
 const KEPT_OF_CONTAINER: readonly string[] = ['name', 'resources', 'ports', 'restartPolicy'];
 /** Fields of objects and pod specs that may contain secrets and do not affect decisions. */
@@ -36,6 +41,25 @@ const DROPPED: ReadonlySet<string> = new Set([
   'args',
   'imagePullSecrets',
   'generateName',
+  'ephemeralContainers',
+  'serviceAccountName',
+  'serviceAccount',
+  'securityContext',
+  'hostAliases',
+  'hostname',
+  'subdomain',
+  'dnsConfig',
+]);
+
+/** Volumes whose source tells where data lies: names of Secrets, paths and servers affect no decision. */
+const FILE_VOLUMES: ReadonlySet<string> = new Set([
+  'secret',
+  'configMap',
+  'projected',
+  'hostPath',
+  'nfs',
+  'azureFile',
+  'flexVolume',
 ]);
 
 /** The fields of an object kept in a snapshot. */
@@ -51,6 +75,7 @@ function stripped(value: unknown): unknown {
     if (DROPPED.has(key)) return [];
     if (key === 'annotations') return [[key, keptAnnotations(field)]];
     if (/^(containers|initContainers)$/.test(key) && Array.isArray(field)) return [[key, field.map(keptOfContainer)]];
+    if (key === 'volumes' && Array.isArray(field)) return [[key, field.map(keptOfVolume)]];
     return [[key, stripped(field)]];
   });
   return Object.fromEntries(entries);
@@ -58,11 +83,16 @@ function stripped(value: unknown): unknown {
 
 function keptAnnotations(annotations: unknown): unknown {
   const entries = Object.entries(annotations as Record<string, string>);
-  return Object.fromEntries(entries.filter(([key]) => KEPT_ANNOTATIONS.test(key) && key !== LAST_APPLIED));
+  return Object.fromEntries(entries.filter(([key]) => KEPT_ANNOTATIONS.test(key) && !FREE_TEXT.has(key)));
 }
 
 function keptOfContainer(container: unknown): unknown {
   return Object.fromEntries(Object.entries(container as object).filter(([key]) => KEPT_OF_CONTAINER.includes(key)));
+}
+
+function keptOfVolume(volume: unknown): unknown {
+  const entries = Object.entries(volume as object);
+  return Object.fromEntries(entries.map(([key, source]) => [key, FILE_VOLUMES.has(key) ? {} : stripped(source)]));
 }
 
 /** One line. Names are kept unless `names` is given. */
