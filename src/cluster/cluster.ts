@@ -131,6 +131,11 @@ export class Cluster {
     if (isLater(pod, this.pod(pod.metadata))) this.putPod(this.ahead(pod));
   }
 
+  /** Pods that wait, and that no plan counts: gated ones, those of other schedulers, daemons without room. */
+  heldPods(): readonly Pod[] {
+    return this.pods.held();
+  }
+
   /** Call once after a restart: assigns pods to the launching nodes that were bought for them. */
   restorePlaces(): void {
     if (this.restored) return;

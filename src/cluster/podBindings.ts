@@ -1,7 +1,7 @@
 import { podKey } from '../pods/podKey.ts';
 import type { DaemonSet, Pod } from '../api/kinds.ts';
 import { controllerOf } from '../pods/podKind.ts';
-import { isActive, isDaemonPod, isProvisionable, isTerminal } from '../pods/podPredicates.ts';
+import { isActive, isDaemonPod, isHeldBack, isProvisionable, isTerminal } from '../pods/podPredicates.ts';
 import { SortedValues } from './sortedValues.ts';
 
 const NO_PODS: ReadonlyMap<string, Pod> = new Map();
@@ -18,6 +18,8 @@ export class PodBindings {
   private readonly arrivals = new Map<string, number>();
   private arrived = 0;
   private readonly waiting = new SortedValues<Pod>();
+  /** By key: pods that wait, and that no plan counts. */
+  private readonly heldBack = new Map<string, Pod>();
   /** Keys of pods that the scheduler may be about to bind. */
   private readonly bindable = new Set<string>();
   /** By the UID of the DaemonSet. */
@@ -55,6 +57,8 @@ export class PodBindings {
       const newest = this.newest.get(daemonSet);
       if (newest !== undefined && isNewer(pod, newest)) this.newest.set(daemonSet, pod);
     }
+    if (isHeldBack(pod)) this.heldBack.set(key, pod);
+    else this.heldBack.delete(key);
     if (mayBeBound(pod)) this.bindable.add(key);
     else this.bindable.delete(key);
     const wasWaiting = old !== undefined && isProvisionable(old);
@@ -68,6 +72,7 @@ export class PodBindings {
     if (old === undefined) return;
     this.unfile(key, old);
     if (isProvisionable(old)) this.waiting.delete(key);
+    this.heldBack.delete(key);
     this.bindable.delete(key);
     this.pods.delete(key);
     this.arrivals.delete(key);
@@ -102,6 +107,10 @@ export class PodBindings {
 
   pending(): readonly Pod[] {
     return this.waiting.values();
+  }
+
+  held(): readonly Pod[] {
+    return [...this.heldBack.values()];
   }
 
   /** The pod that a DaemonSet actually runs; admission may have changed it from the template. */

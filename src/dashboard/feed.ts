@@ -67,7 +67,7 @@ export class DashboardFeed {
     const { ledger } = this.source;
     const rows = nodeRowsOf(picture);
     const pending = pendingScreen(picture, ledger);
-    const waiting = pending.groups.reduce((sum, { count }) => sum + count, 0);
+    const waiting = pending.groups.reduce((sum, { counted }) => sum + counted, 0);
     const totals = totalsOf(rows, waiting, ledger);
     this.version += 1;
     const { time } = picture;

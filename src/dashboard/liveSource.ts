@@ -61,6 +61,7 @@ export class LiveSource implements DashboardSource {
       time: world.clock.now(),
       views: nodes,
       pendingPods,
+      heldPods: world.cluster.heldPods(),
       pools: new Map(found.map((each) => [each.pool.metadata.name, each])),
     };
   }
@@ -74,7 +75,7 @@ export class LiveSource implements DashboardSource {
     const put = <T extends KubeObject>(kind: ResourceKind<T>, objects: Iterable<T>): void => {
       kinds.set(kindKey(kind), Array.isArray(objects) ? (objects as readonly T[]) : [...objects]);
     };
-    put(Kinds.Pod, nodes.flatMap(({ pods }) => pods).concat(pendingPods));
+    put(Kinds.Pod, nodes.flatMap(({ pods }) => pods).concat(pendingPods, cluster.heldPods()));
     put(Kinds.Node, cluster.nodes());
     put(Kinds.NodeClaim, cluster.claims());
     put(Kinds.NodePool, informers.nodePools.store.list());

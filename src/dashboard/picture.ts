@@ -13,6 +13,8 @@ export interface Picture {
   readonly time: number;
   readonly views: readonly NodeView[];
   readonly pendingPods: readonly Pod[];
+  /** They wait too, and no plan counts them. */
+  readonly heldPods: readonly Pod[];
   /** By name; those with known instance types. */
   readonly pools: Pass['pools'];
 }

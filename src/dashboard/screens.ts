@@ -123,6 +123,8 @@ export interface PendingGroup {
   /** `namespace/Kind/name` of the pods' owner. */
   readonly workload: string;
   readonly count: number;
+  /** Those of them that nodes are planned for; not gated ones, and none of other schedulers. */
+  readonly counted: number;
   /** Since when the first of them has been waiting. */
   readonly since: number;
   /** `namespace/name` of one of them. */

@@ -6,7 +6,7 @@ import type { PodObjection } from '../ledger/objection.ts';
 import { changeText, remadeText } from '../ledger/changeText.ts';
 import { podStateText, type PodState } from '../ledger/podStateText.ts';
 import { poolRefusalText, reasonLines } from '../ledger/reasonText.ts';
-import { podKey } from '../pods/podKey.ts';
+import { DEFAULT_SCHEDULER, podKey } from '../pods/podKey.ts';
 import { isTerminal, isTerminating } from '../pods/podPredicates.ts';
 import { applyEdits, type Edit } from '../solver/edit.ts';
 import { podGroup, withoutGroup } from '../solver/model/podShape.ts';
@@ -16,7 +16,6 @@ import { findFixes, type Asked } from '../solver/smallestChange.ts';
 import type { Explanation, ObjectName } from '../ledger/explanation.ts';
 import { canChange, hasTemplate, podFix, type PodSource } from './podFixes.ts';
 import type { Obstacle } from './podProposals.ts';
-import { DEFAULT_SCHEDULER } from './specEdits.ts';
 
 export interface PodQuestion {
   /** As the loops see it. */

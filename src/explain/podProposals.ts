@@ -10,6 +10,7 @@ import type { ObjectName } from '../ledger/explanation.ts';
 import type { PodObjection } from '../ledger/objection.ts';
 import type { PodChange } from '../ledger/podChange.ts';
 import { podChangeText } from '../ledger/podChangeText.ts';
+import { DEFAULT_SCHEDULER } from '../pods/podKey.ts';
 import type { UnplacedReason } from '../solver/reasons.ts';
 import { claimProposals } from './claimProposals.ts';
 import { ALL_AT_ONCE, atOnce, hasTemplate } from './podFixes.ts';
@@ -25,7 +26,6 @@ import {
 import { unusablePool } from './poolProposals.ts';
 import { patchOf, podTarget } from './proposal.ts';
 import {
-  DEFAULT_SCHEDULER,
   invalidKeys,
   optedIn,
   withDefaultScheduler,

@@ -1,5 +1,6 @@
 /** Changes of a pod's spec that remove parts which exclude it from every plan. */
 import type { Pod } from '../api/kinds.ts';
+import { DEFAULT_SCHEDULER } from '../pods/podKey.ts';
 import { Labels } from '../api/labels.ts';
 import { validateRequirement } from '../api/requirementValidation.ts';
 
@@ -9,8 +10,6 @@ type SpecEdit = (spec: Spec) => Spec;
 type NodeAffinity = NonNullable<NonNullable<Spec['affinity']>['nodeAffinity']>;
 type Term = NonNullable<NodeAffinity['requiredDuringSchedulingIgnoredDuringExecution']>['nodeSelectorTerms'][number];
 type Expression = NonNullable<Term['matchExpressions']>[number];
-
-export const DEFAULT_SCHEDULER = 'default-scheduler';
 
 export const withDefaultScheduler: SpecEdit = (spec) => ({ ...spec, schedulerName: DEFAULT_SCHEDULER });
 

@@ -22,6 +22,7 @@ export type PodState =
   | { readonly kind: 'daemon-resources'; readonly node: string; readonly lacks: readonly Amount[] }
   | { readonly kind: 'daemon-host-ports'; readonly node: string; readonly holder: string }
   | { readonly kind: 'daemon-node-gone' }
+  | { readonly kind: 'daemon' }
   /** The only pool that would take it is none that nodes are bought from. */
   | { readonly kind: 'static-pool'; readonly nodePool: string; readonly replicas: number }
   /** All pools that are ready are static. */
@@ -69,6 +70,8 @@ export function podStateText(state: PodState): string {
       return `its DaemonSet made it for node ${state.node}, which lacks ${state.lacks.map(amountText).join(' and ')} for it`;
     case 'daemon-host-ports':
       return `its DaemonSet made it for node ${state.node}, where pod ${state.holder} holds its host port`;
+    case 'daemon':
+      return 'the one node that its DaemonSet made it for does not take it, and no node is bought for such a pod';
     case 'daemon-node-gone':
       return 'its DaemonSet made it for a node that is gone, and will delete it';
     case 'launch-failures':

@@ -1,3 +1,4 @@
+import { DEFAULT_SCHEDULER } from './podKey.ts';
 import type { Pod } from '../api/kinds.ts';
 import { preemptedNode } from '../api/placementHint.ts';
 
@@ -27,6 +28,16 @@ export function isProvisionable(pod: Pod): boolean {
   return (pod.status?.conditions ?? []).some(
     ({ type, reason }) => type === 'PodScheduled' && reason === 'Unschedulable',
   );
+}
+
+/** Waits, and no node is ever planned for it as it is. */
+export function isHeldBack(pod: Pod): boolean {
+  const { spec, status } = pod;
+  if (spec?.nodeName || !isActive(pod) || isNodePod(pod)) return false;
+  if ((spec?.schedulingGates ?? []).length > 0 || (spec?.schedulerName ?? DEFAULT_SCHEDULER) !== DEFAULT_SCHEDULER) {
+    return true;
+  }
+  return isDaemonPod(pod) && (status?.conditions ?? []).some(({ reason }) => reason === 'Unschedulable');
 }
 
 /** Must be rescheduled when its node is removed. */

@@ -8,6 +8,7 @@ import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enter, launchChromium, serveDashboard, type ServedDashboard } from '../fixtures/dashboard/browser.ts';
+import { paperPod, UNSCHEDULABLE } from '../fixtures/disruption/paperPods.ts';
 import { paperShop } from '../fixtures/dashboard/paperShop.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -17,6 +18,7 @@ const HOSTILE = '<img src=x onerror="window.hacked=1">';
 const SCREENS: readonly (readonly [string, string])[] = [
   ['/now', '1 pod cannot be placed'],
   ['/pending', `default/Pod/${HOSTILE}`],
+  ['/pending', 'node-soon'],
   ['/decisions', 'NodeClaim node-a of NodePool default'],
   ['/decisions/0', 'Price ladder'],
   ['/nodes', 'node-b'],
@@ -47,6 +49,8 @@ function shop() {
     instanceTypeCount: 1,
     pods: { count: 1, names: ['default/web-1'] },
   });
+  source.paper.cluster.setPod({ ...paperPod('patient'), status: UNSCHEDULABLE });
+  ledger.append({ kind: 'nomination', pods: { count: 1, names: ['default/patient'] }, nodeClaim: 'node-soon' });
   ledger.append({
     kind: 'refusal',
     pods: { count: 1, names: [`default/${HOSTILE}`] },

@@ -1,18 +1,20 @@
-/** Waiting pods by owner, with the result of the last plan. */
+/** Waiting pods by owner, with the result of the last plan, or with what keeps them out of every plan. */
 import type { Pod } from '../../api/kinds.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { objectionText } from '../../ledger/objectionText.ts';
+import { podStateText } from '../../ledger/podStateText.ts';
 import { reasonText } from '../../ledger/reasonText.ts';
-import { podKey } from '../../pods/podKey.ts';
-import { isProvisionable } from '../../pods/podPredicates.ts';
+import { DEFAULT_SCHEDULER, podKey } from '../../pods/podKey.ts';
 import { workloadOf } from '../../rehearsal/costReportOf.ts';
 import type { Picture } from '../picture.ts';
 import type { PendingGroup, PendingScreen } from '../screens.ts';
 
-export function pendingScreen({ time, pendingPods }: Picture, ledger: Ledger): PendingScreen {
-  const said = saidOf(ledger);
+export function pendingScreen({ time, pendingPods, heldPods }: Picture, ledger: Ledger): PendingScreen {
+  const said = new Map(saidOf(ledger));
   const groups = new Map<string, { pods: Pod[]; since: number }>();
-  for (const pod of pendingPods.filter(isProvisionable)) {
+  const held = new Set(heldPods);
+  for (const pod of held) said.set(podKey(pod), { reason: heldText(pod) });
+  for (const pod of new Set([...pendingPods, ...heldPods])) {
     const workload = workloadOf(pod);
     const since = Date.parse(pod.metadata.creationTimestamp ?? '') || time;
     const group = groups.get(workload);
@@ -25,9 +27,24 @@ export function pendingScreen({ time, pendingPods }: Picture, ledger: Ledger): P
   return {
     time,
     groups: [...groups]
-      .map(([workload, { pods, since }]) => ({ workload, count: pods.length, since, ...exampleOf(pods, said) }))
+      .map(([workload, { pods, since }]) => ({
+        workload,
+        count: pods.length,
+        counted: pods.filter((pod) => !held.has(pod)).length,
+        since,
+        ...exampleOf(pods, said),
+      }))
       .sort((left, right) => Number(isPromised(left)) - Number(isPromised(right)) || right.count - left.count),
   };
+}
+
+/** Why no node is planned for a pod that waits. */
+function heldText({ spec }: Pod): string {
+  const gates = (spec?.schedulingGates ?? []).map(({ name }) => name);
+  if (gates.length > 0) return podStateText({ kind: 'gated', gates });
+  const { schedulerName: scheduler = DEFAULT_SCHEDULER } = spec ?? {};
+  if (scheduler !== DEFAULT_SCHEDULER) return podStateText({ kind: 'other-scheduler', scheduler });
+  return podStateText({ kind: 'daemon' });
 }
 
 const isPromised = ({ promised }: Pick<PendingGroup, 'promised'>): boolean => promised !== undefined;
