@@ -1,4 +1,4 @@
-/** Which tokens let a kubelet into a cluster: those of its Secrets that have not ended, and the one of AKS's own nodes. */
+/** Bootstrap tokens that a cluster accepts: unexpired ones of its Secrets, and the token of AKS's own nodes. */
 import { NODE_TOKEN } from '../arm/containerservice/clusterNodes.ts';
 import { textAt } from '../apiserver/fields.ts';
 

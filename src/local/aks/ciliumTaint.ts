@@ -1,4 +1,4 @@
-/** Cilium's part in the start of a node: its operator removes the start-up taint once the agent on the node is ready. */
+/** Cilium's operator: removes the start-up taint of a node once the Cilium agent on the node is ready. */
 import { Kinds, type Node, type Pod } from '../../api/kinds.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Informer } from '../../kube/informer.ts';
@@ -19,7 +19,7 @@ export interface CiliumTaintOptions extends LoopContext {
 const isAgent = ({ metadata }: Pod): boolean =>
   metadata.namespace === 'kube-system' && metadata.labels?.['k8s-app'] === 'cilium';
 
-/** Does nothing in a world without Cilium's DaemonSet. */
+/** Does nothing in clusters without Cilium's DaemonSet. */
 export function ciliumTaintController(options: CiliumTaintOptions): Controller {
   const { kube, nodes, pods } = options;
   return reconciler({

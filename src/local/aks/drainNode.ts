@@ -1,15 +1,15 @@
-/** How AKS empties a node before it goes: it is cordoned, and its pods are evicted as far as their budgets allow. */
+/** Drains a node before AKS deletes it: cordons it, then evicts its pods as far as their disruption budgets allow. */
 import { Kinds } from '../../api/kinds.ts';
 import type { Clock } from '../../clock/clock.ts';
 import { ignoreNotFound, isNotFound, isTooManyRequests } from '../../kube/errors.ts';
 import type { Kube } from '../../kube/kube.ts';
 import { isDaemonPod, isNodePod, isTerminal, isTerminating } from '../../pods/podPredicates.ts';
 
-/** AKS gives up after half an hour, too. */
+/** AKS's own drain timeout is 30 minutes, too. */
 const TIMEOUT = 30 * 60_000;
-const TRY_AGAIN = 5_000;
+const RETRY_DELAY = 5_000;
 
-/** Undefined when the node is empty or gone; else what AKS says of the pod that keeps it. */
+/** Returns undefined once the node is empty or gone, or AKS's message about a pod that remains at the timeout. */
 export async function drainNode(kube: Kube, clock: Clock, node: string): Promise<string | undefined> {
   const body = { spec: { unschedulable: true } };
   const cordoned = await ignoreNotFound(kube.patch(Kinds.Node, { name: node }, { type: 'merge', body }));
@@ -30,7 +30,7 @@ export async function drainNode(kube: Kube, clock: Clock, node: string): Promise
       }
     }
     if (clock.now() >= deadline) return problem(node, first.metadata.name, refused);
-    await clock.sleep(TRY_AGAIN);
+    await clock.sleep(RETRY_DELAY);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The pods that AKS runs in kube-system: with Cilium, which replaces kube-proxy, or without it. */
+/** Workloads that AKS runs in kube-system. Cilium, where the cluster uses it, replaces kube-proxy. */
 import { Kinds, type DaemonSet, type Deployment, type Service } from '../../api/kinds.ts';
 import { budget, manifest, type Manifest } from '../scenarios/manifests.ts';
 
@@ -9,7 +9,7 @@ const REGISTRY = 'mcr.microsoft.com/oss/v2';
 /** The address that AKS gives its DNS service by default. */
 const DNS_ADDRESS = '10.0.0.10';
 
-/** Name, image, requests. As AKS ships them; the exact figures change with its releases. */
+/** Name, image and requests as AKS ships them; the exact figures change with its releases. */
 type Row = readonly [name: string, image: string, cpu: string, memory: string];
 
 const DAEMONS: readonly Row[] = [
@@ -30,7 +30,7 @@ const DEPLOYMENTS: readonly (readonly [...Row, replicas: number])[] = [
   ['metrics-server', 'kubernetes/metrics-server:v0.8.0', '50m', '100Mi', 2],
 ];
 
-/** AKS keeps one of these running while nodes are drained. */
+/** Deployments that AKS protects with a PodDisruptionBudget. */
 const GUARDED: readonly string[] = ['coredns', 'konnectivity-agent', 'metrics-server'];
 
 const selected = (name: string): Record<string, string> => ({ 'k8s-app': name === 'coredns' ? 'kube-dns' : name });
@@ -116,7 +116,7 @@ const services: readonly Manifest[] = [
 
 const KUBE_PROXY: Row = ['kube-proxy', 'kubernetes/kube-proxy:v1.36.3', '100m', '64Mi'];
 
-/** By the network of the cluster. */
+/** The network setting that decides which workloads run. */
 export interface ClusterDataplane {
   readonly networkDataplane: string;
 }
@@ -126,7 +126,7 @@ const suits =
   ([name]: readonly [string, ...unknown[]]): boolean =>
     networkDataplane === 'cilium' || !name.startsWith('cilium');
 
-/** What needs no node of the system pool: daemons go wherever a node is. */
+/** Returns the objects that need no node of the system pool: DaemonSets, Services and PodDisruptionBudgets. */
 export function kubeSystemBase(network: ClusterDataplane): readonly Manifest[] {
   const daemons = [...DAEMONS.filter(suits(network)), ...(network.networkDataplane === 'cilium' ? [] : [KUBE_PROXY])];
   const guarded = GUARDED.map((name) =>
@@ -135,7 +135,7 @@ export function kubeSystemBase(network: ClusterDataplane): readonly Manifest[] {
   return [...daemons.map(daemonSet), ...services, ...guarded];
 }
 
-/** To be created once the system pool is ready; otherwise nodewright would buy nodes for them. */
+/** Returns the Deployments. Created before the system pool is ready, they would make nodewright buy nodes. */
 export function kubeSystemDeployments(network: ClusterDataplane): readonly Manifest[] {
   return DEPLOYMENTS.filter(suits(network)).map(deployment);
 }

@@ -1,4 +1,4 @@
-/** How AKS brings a changed label or taint of an agent pool to the nodes that it has: they stay, and so do marks of others. */
+/** Applies changed labels and taints of an agent pool to its existing nodes; labels and taints of others stay. */
 import { Kinds } from '../../api/kinds.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Kube } from '../../kube/kube.ts';
