@@ -35,7 +35,7 @@ describe('metrics.k8s.io', () => {
     });
   }
 
-  it('shares the load of a workload between its ready pods, as an autoscaler sees it', async () => {
+  it('divides the load of a workload among its ready pods', async () => {
     simulation = new Simulation();
     await simulation.boot(instance('one', { cpu: '8' }));
     await service('web', 4, { 'local.nodewright.dev/load': '0s=2' });
@@ -51,7 +51,7 @@ describe('metrics.k8s.io', () => {
     expect((await items(NODES)).map(({ usage }) => usage?.['cpu'])).toEqual(['2085000000n']);
   });
 
-  it('does not know yet what has just started, nor nodes that are silent', async () => {
+  it('omits pods that have just started and silent nodes', async () => {
     simulation = new Simulation();
     await simulation.boot(instance('one'), instance('two'));
     await simulation.advance(30_000);
@@ -69,7 +69,7 @@ describe('metrics.k8s.io', () => {
     );
   });
 
-  it('is found through discovery', async () => {
+  it('is listed in discovery', async () => {
     simulation = new Simulation();
     const list = (await simulation.kube.raw('/apis/metrics.k8s.io/v1beta1')) as { resources: { name: string }[] };
     expect(list.resources.map(({ name }) => name)).toEqual(['nodes', 'pods']);

@@ -1,6 +1,6 @@
 /**
- * `metrics.k8s.io`, which AKS has from metrics-server: what `kubectl top` reads. As there, pods that have just started
- * and nodes that do not report are not in it.
+ * `metrics.k8s.io`, which `kubectl top` reads and AKS serves with metrics-server. As there, pods that have just started
+ * and nodes that do not report are omitted.
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { Clock } from '../../clock/clock.ts';
@@ -22,10 +22,10 @@ export interface MetricsApiOptions {
 const API_VERSION = 'metrics.k8s.io/v1beta1';
 /** Milliseconds between two scrapes of a kubelet. */
 const RESOLUTION = 15_000;
-/** What a node's own system takes: millicores and bytes. */
+/** Usage of a node's system processes, in millicores and bytes. */
 const SYSTEM: Usage = { cpu: 60, memory: 600 * 2 ** 20 };
 
-/** `options` are read with every request: the control plane is made after the server. */
+/** `options` is called for every request, because the control plane is created after the server. */
 export function metricsApi(options: () => MetricsApiOptions): readonly AggregatedResource[] {
   return [
     {
@@ -98,7 +98,7 @@ function head(
   };
 }
 
-/** As kubelets report: nanocores and kibibytes. */
+/** Returns quantities in the units of kubelets: nanocores and kibibytes. */
 function quantities({ cpu, memory }: Usage): { readonly cpu: string; readonly memory: string } {
   return { cpu: `${Math.round(cpu * 1e6)}n`, memory: `${Math.round(memory / 1024)}Ki` };
 }

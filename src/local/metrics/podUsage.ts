@@ -1,7 +1,7 @@
 /**
- * What pods use, as a model: nothing runs inside them. A load that `local.nodewright.dev/load` describes is shared by the
- * ready pods of its workload; without one a service idles at a share of what it asked for, and a pod that runs to an end
- * works.
+ * A model of what pods use, since nothing runs inside them. The load in `local.nodewright.dev/load` is divided among
+ * the ready pods of its workload. Without a load, pods that always restart idle at a small share of their requests,
+ * and pods that run to completion use most of theirs.
  */
 import type { Pod } from '../../api/kinds.ts';
 import { isActive } from '../../pods/podPredicates.ts';
@@ -12,16 +12,16 @@ import { isReady } from '../workloads/podState.ts';
 
 type Workload = NonNullable<ReturnType<typeof workloadOf>>;
 
-/** Shares of what was asked for. */
+/** Shares of the requests. */
 const IDLE = { cpu: 0.05, memory: 0.5 };
 const AT_WORK = { cpu: 0.9, memory: 0.8 };
-/** What a container takes that asked for nothing, or next to nothing. */
+/** Minimum usage of a container. */
 const LEAST = { cpu: 1, memory: 8 * 2 ** 20 };
 
-/** What a pod uses, by container name; only containers that run. */
+/** Returns the usage of a pod's running containers by their name. */
 type UsageOf = (pod: Pod) => ReadonlyMap<string, Usage>;
 
-/** For one moment: shares are kept, so that asking for every pod costs each workload once. */
+/** Returns the usage at one moment. Shares are kept, so that each workload is computed once for all its pods. */
 export function podUsage(informers: ClusterInformers, now: number): UsageOf {
   const shares = new Map<string, Usage | undefined>();
 
@@ -40,7 +40,7 @@ export function podUsage(informers: ClusterInformers, now: number): UsageOf {
     return found;
   }
 
-  /** One ready pod's part of the load of its workload; undefined when no load is described. */
+  /** Returns one ready pod's part of the load of its workload; undefined without a load. */
   function sharedBy(pod: Pod): Usage | undefined {
     const workload = workloadOf(pod, informers);
     if (!workload) return undefined;
@@ -74,11 +74,11 @@ export function podUsage(informers: ClusterInformers, now: number): UsageOf {
   return usageOf;
 }
 
-/** What the containers of a pod ask for. */
+/** Returns the sum of the requests of a pod's containers. */
 export const requestedUsage = ({ spec }: Pod): Usage =>
   (spec?.containers ?? []).map(asUsage).reduce(addUsage, NO_USAGE);
 
-/** What the containers of a pod use when no load is described. */
+/** Returns what the containers of a pod use without a load. */
 export const unloadedUsage = (pod: Pod): Usage =>
   (pod.spec?.containers ?? []).map((container) => unloaded(asUsage(container), pod)).reduce(addUsage, NO_USAGE);
 
@@ -90,7 +90,7 @@ function asUsage({ resources }: NonNullable<Pod['spec']>['containers'][number]):
   };
 }
 
-/** Containers of a pod share its load as they share what it asked for. */
+/** Returns a container's part of its pod's load, in proportion to its requests. */
 function partOf(whole: Usage, own: Usage, all: readonly Usage[]): Usage {
   const part = (field: 'cpu' | 'memory'): number => {
     const sum = all.reduce((total, each) => total + each[field], 0);

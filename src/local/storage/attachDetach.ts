@@ -1,6 +1,6 @@
 /**
- * Which node has which disk: a VolumeAttachment for each disk that a pod on a node uses, removed when the last such pod is
- * gone. A disk is on one node at a time.
+ * Keeps a VolumeAttachment for each disk that a pod on a node uses, until the last such pod is gone. A disk is attached
+ * to one node at a time.
  */
 import { createHash } from 'node:crypto';
 import { Kinds, type PersistentVolume, type Pod, type VolumeAttachment } from '../../api/kinds.ts';
@@ -16,14 +16,14 @@ import { DISK_DRIVER } from './storageClasses.ts';
 /** Milliseconds to attach or detach a disk. */
 const SWITCHING = 2_000;
 const FINALIZER = 'external-attacher/disk-csi-azure-com';
-/** Milliseconds after which the disks of a node that does not answer are taken from it. */
+/** Milliseconds after which disks are detached from a node that is not ready. */
 const FORCE_DETACH = 360_000;
 
 function attachmentName(volume: string, node: string): string {
   return `csi-${createHash('sha256').update(`${volume}${DISK_DRIVER}${node}`).digest('hex')}`;
 }
 
-/** The volumes behind a pod's claims, as far as they are bound. */
+/** Returns the volumes of a pod's bound claims. */
 function volumesOf(pod: Pod, { claims, volumes }: ClusterInformers): readonly PersistentVolume[] {
   return claimsOf(pod).flatMap((key) => {
     const name = claims.store.get(refOf(key))?.spec?.volumeName;
@@ -31,7 +31,7 @@ function volumesOf(pod: Pod, { claims, volumes }: ClusterInformers): readonly Pe
   });
 }
 
-/** Whether all disks of a pod are on its node, so that its containers may start. */
+/** Whether all disks of a pod are attached to its node, so that its containers may start. */
 export function volumesReady(pod: Pod, informers: ClusterInformers): boolean {
   return volumesOf(pod, informers)
     .filter(({ spec }) => spec?.csi?.driver === DISK_DRIVER)
@@ -45,7 +45,7 @@ export function volumesReady(pod: Pod, informers: ClusterInformers): boolean {
 export function attachDetachController(context: ControlPlaneContext): Controller {
   const { kube, clock, informers } = context;
   const { pods, nodes, volumes, attachments } = informers;
-  /** When an attachment began to change. */
+  /** When the attaching or detaching of a disk began. */
   const since = new Map<string, number>();
 
   const elapsed = (what: string): number => {
@@ -65,7 +65,7 @@ export function attachDetachController(context: ControlPlaneContext): Controller
   async function detach(attachment: VolumeAttachment): Promise<NextLook> {
     const { name, deletionTimestamp } = attachment.metadata;
     const node = nodes.store.get({ name: attachment.spec.nodeName });
-    // Whether a node that does not answer still writes to its disk, cannot be known.
+    // A node that is not ready may still write to its disk.
     const patience = node && !isReady(node) ? FORCE_DETACH : SWITCHING;
     const left = patience - elapsed(`detach ${name}`);
     if (!deletionTimestamp) await remove(kube, Kinds.VolumeAttachment, attachment);
@@ -93,7 +93,7 @@ export function attachDetachController(context: ControlPlaneContext): Controller
     return undefined;
   }
 
-  /** Makes the attachments of a volume right, also those of a volume that is gone. */
+  /** Attaches and detaches a volume by the pods that use it; detaches a volume that was deleted. */
   async function reconcile(name: string, volume?: PersistentVolume): Promise<NextLook> {
     const existing = attachments.store.byIndex(BY_VOLUME, name);
     const isDisk = volume?.spec?.csi?.driver === DISK_DRIVER;

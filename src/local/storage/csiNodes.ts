@@ -1,4 +1,4 @@
-/** A CSINode for each node: which storage drivers it has, and how many disks its VM size takes. */
+/** Creates a CSINode for each node, with its storage drivers and the maximum number of disks of its VM size. */
 import { Kinds, type Node } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
@@ -8,7 +8,7 @@ import { DISK_DRIVER, FILE_DRIVER } from './storageClasses.ts';
 
 const DEFAULT_DISKS = 16;
 
-/** `dataDisks`: how many data disks a VM size takes; undefined for a size that is not known. */
+/** `dataDisks` returns the maximum number of data disks of a VM size; undefined for an unknown size. */
 export function csiNodeController(
   context: ControlPlaneContext,
   dataDisks: (size: string) => number | undefined,
@@ -20,7 +20,7 @@ export function csiNodeController(
     const count = dataDisks(node.metadata.labels?.[Labels.instanceType] ?? '') ?? DEFAULT_DISKS;
     const { uid = '' } = node.metadata;
     await createIfAbsent(kube, Kinds.CSINode, {
-      // The CSINode goes with its node.
+      // The CSINode is deleted with its node.
       metadata: { name, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }] },
       spec: {
         drivers: [

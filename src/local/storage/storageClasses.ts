@@ -34,7 +34,7 @@ function storageClass([name, provisioner, sku]: Row): Draft<StorageClass> {
     parameters: isDisk ? { skuname: sku } : { skuName: sku },
     reclaimPolicy: 'Delete',
     allowVolumeExpansion: true,
-    // A disk is in one zone: it is made where its first pod goes. A share is everywhere.
+    // A disk is in one zone, so it is created in that of its first pod. A file share is in all zones.
     volumeBindingMode: isDisk ? 'WaitForFirstConsumer' : 'Immediate',
   };
 }

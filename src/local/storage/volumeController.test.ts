@@ -3,7 +3,7 @@ import { Kinds } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
 import { instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 
-describe('claims and volumes that somebody made', () => {
+describe('claims and volumes that a user created', () => {
   let simulation: Simulation;
   beforeEach(async () => {
     simulation = new Simulation();
@@ -35,7 +35,7 @@ describe('claims and volumes that somebody made', () => {
   const phase = async (name: string): Promise<string | undefined> =>
     (await simulation.kube.get(Kinds.PersistentVolumeClaim, { name, namespace: 'default' })).status?.phase;
 
-  it('are bound before any pod comes where one names the other, and hold the pod to their zone', async () => {
+  it('are bound before any pod exists when one names the other, and keep the pod in their zone', async () => {
     await claim('named', { volumeName: 'first' });
     await claim('meant');
     await claim('free');
@@ -44,7 +44,7 @@ describe('claims and volumes that somebody made', () => {
     await volume('third', 'eastus-1');
     await simulation.advance(5_000);
     expect([await phase('named'), await phase('meant')]).toEqual(['Bound', 'Bound']);
-    // Its class waits for a pod.
+    // Its storage class waits for a pod.
     expect(await phase('free')).not.toBe('Bound');
     const volumes = ['named', 'meant'].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
     const pod = await simulation.create(Kinds.Pod, {
@@ -55,7 +55,7 @@ describe('claims and volumes that somebody made', () => {
     expect((await simulation.kube.get(Kinds.Pod, pod.metadata)).spec?.nodeName).toBe('b');
   });
 
-  it('stay apart where the volume is of another claim', async () => {
+  it('are not bound when the volume belongs to another claim', async () => {
     await volume('taken', 'eastus-1', { claimRef: { namespace: 'default', name: 'other' } });
     await claim('late', { volumeName: 'taken' });
     await simulation.advance(5_000);

@@ -1,6 +1,6 @@
 /**
- * Persistent volumes: disks made in the zone of the node that the scheduler chose (shares at once), claims bound to
- * volumes, and volumes removed when their claim is gone.
+ * Persistent volumes: creates disks in the zone of the node that the scheduler chose (file shares at once), binds
+ * claims to volumes, and deletes volumes whose claim is gone.
  */
 import {
   Kinds,
@@ -20,7 +20,7 @@ import { SELECTED_NODE } from '../scheduler/schedulerWrites.ts';
 import { createIfAbsent, merge, remove, setFinalizers } from '../writes.ts';
 import { DISK_DRIVER } from './storageClasses.ts';
 
-/** Milliseconds that a disk takes to be made. */
+/** Milliseconds to create a disk. */
 const PROVISIONING = 2_000;
 const CLAIM_FINALIZER = 'kubernetes.io/pvc-protection';
 const VOLUME_FINALIZER = 'kubernetes.io/pv-protection';
@@ -29,7 +29,7 @@ const BOUND_BY_CONTROLLER = { 'pv.kubernetes.io/bind-completed': 'yes', 'pv.kube
 const sizeOf = (capacity: Readonly<Record<string, string>> | undefined): number =>
   Quantity.tryParse(capacity?.['storage'] ?? '0')?.value() ?? 0;
 
-/** Whether nothing else has the volume. */
+/** Whether the volume is not reserved for another claim. */
 function isFor({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
   const ref = spec?.claimRef;
   if (!ref) return true;
@@ -37,14 +37,14 @@ function isFor({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim):
   return isSame && (ref.uid === undefined || ref.uid === metadata.uid);
 }
 
-/** `resourceGroupId`: where Azure keeps the disks, the beginning of their ids. */
+/** `resourceGroupId` is the resource group of the disks, with which their ids begin. */
 export function volumeControllers(context: ControlPlaneContext, resourceGroupId: string): readonly Controller[] {
   const { kube, clock, informers } = context;
   const { pods, nodes, claims, volumes, storageClasses, attachments } = informers;
-  /** When the making of a claim's disk began. */
+  /** When the creation of a claim's disk began. */
   const begun = new Map<string, number>();
 
-  /** An existing volume that fits the claim, the smallest that does; for one that waits for a pod, only a volume that names it. */
+  /** Returns the smallest volume that fits the claim; while the claim waits for a pod, only one that names it. */
   function findAvailable(claim: PersistentVolumeClaim, waits: boolean): PersistentVolume | undefined {
     const wanted = sizeOf(claim.spec?.resources?.requests);
     return [...volumes.store.list()]
@@ -115,7 +115,7 @@ export function volumeControllers(context: ControlPlaneContext, resourceGroupId:
     const finalizers = claim.metadata.finalizers ?? [];
     const isProtected = finalizers.includes(CLAIM_FINALIZER);
     if (claim.metadata.deletionTimestamp) {
-      // No kubelet starts a pod whose claim is being deleted: only pods that have a node keep it.
+      // Kubelets start no pod whose claim is being deleted, so only pods that have a node keep it.
       const isUsed = pods.store.byIndex(BY_CLAIM, key).some((pod) => pod.spec?.nodeName && !isTerminal(pod));
       const others = finalizers.filter((finalizer) => finalizer !== CLAIM_FINALIZER);
       return isProtected && !isUsed ? setFinalizers(kube, Kinds.PersistentVolumeClaim, claim, others) : undefined;
@@ -137,7 +137,7 @@ export function volumeControllers(context: ControlPlaneContext, resourceGroupId:
     if (!storageClass || waits) return undefined;
     const node = selected === undefined ? undefined : nodes.store.get({ name: selected });
     if (selected !== undefined && !node) {
-      // The node went before its disk was made: the scheduler must choose again.
+      // The node was deleted before the disk was created: the scheduler must choose again.
       const body = { metadata: { annotations: { [SELECTED_NODE]: null } } };
       await merge(kube, Kinds.PersistentVolumeClaim, claim, body);
       return undefined;
@@ -166,7 +166,7 @@ export function volumeControllers(context: ControlPlaneContext, resourceGroupId:
     if (volume.status?.phase !== phase)
       await merge(kube, Kinds.PersistentVolume, volume, { status: { phase } }, 'status');
     if (phase !== 'Released' || volume.spec?.persistentVolumeReclaimPolicy !== 'Delete') return;
-    // A disk cannot be deleted while a node has it.
+    // A disk cannot be deleted while it is attached.
     if (attachments.store.byIndex(BY_VOLUME, name).length === 0) await remove(kube, Kinds.PersistentVolume, volume);
   }
 
@@ -177,7 +177,7 @@ export function volumeControllers(context: ControlPlaneContext, resourceGroupId:
       name: 'volumeclaims',
       of: claims,
       also: [
-        // Only a pod that is over or ending frees a claim.
+        // Only a pod that has ended or is being deleted frees a claim.
         watch(pods, ({ object }) => (isTerminal(object) || isTerminating(object) ? claimsOf(object) : [])),
         watch(storageClasses, unboundClaims),
         watch(volumes, ({ object }) => (object.status?.phase === 'Released' ? [] : unboundClaims())),
