@@ -18,7 +18,7 @@ import { ControlServer } from '../../local/faults/controlServer.ts';
 import { faultyKube } from '../../local/faults/apiFaults.ts';
 import { applyProfile } from '../../local/faults/profiles.ts';
 import { skewedClock } from '../../local/faults/skewedClock.ts';
-import { troubleWorld } from '../../local/scenarios/scenarios.ts';
+import { scheduleFaults } from '../../local/scenarios/scenarios.ts';
 import type { Endpoint } from '../../local/apiserver/localApiServer.ts';
 import type { ManagedCluster } from '../../local/arm/containerservice/managedCluster.ts';
 import type { Attend } from '../../local/localFleet.ts';
@@ -214,7 +214,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         .finally(() => clusterMetrics.delete(key));
     };
     applyProfile(options.profile, faults);
-    troubleWorld(options.scenario, faults, clock.now() - memory.begunAt);
+    scheduleFaults(options.scenario, faults, clock.now() - memory.begunAt);
     for (const fault of options.faults) faults.add(fault);
     const addresses = {
       kubeconfig: state.kubeconfig,

@@ -25,11 +25,11 @@ export function manifest<T extends KubeObject>(kind: ResourceKind<T>, object: Dr
   return { kind, object };
 }
 
-/** Creates what is not there yet. */
+/** Creates the objects that do not exist yet. */
 export async function installManifests(kube: Kube, manifests: readonly Manifest[]): Promise<void> {
   for (const { kind, object } of manifests) {
     const { name, namespace } = object.metadata;
-    // Creating it again may be refused for another reason than its name: the address of a Service is taken by itself.
+    // Creating a Service again would fail because its address is taken, not because it exists.
     if (name && (await ignoreNotFound(kube.get(kind, { name, ...(namespace && { namespace }) })))) continue;
     await kube.create(kind, object);
   }
@@ -46,7 +46,7 @@ export interface ServiceShape extends Size {
   readonly load?: string;
   readonly most?: number;
   readonly spreadOverZones?: boolean;
-  /** Of the disruption budget; absent: no budget. */
+  /** `maxUnavailable` of the disruption budget; absent: no budget. */
   readonly maxUnavailable?: number | string;
   readonly spec?: Partial<NonNullable<NonNullable<NonNullable<Deployment['spec']>['template']>['spec']>>;
 }
@@ -64,7 +64,7 @@ const zonal = (labels: Record<string, string>): NonNullable<ServiceShape['spec']
   ],
 });
 
-/** A Deployment, with its autoscaler and budget where the shape asks for them. */
+/** Returns a Deployment, with the autoscaler and the disruption budget that the shape asks for. */
 export function service(name: string, shape: ServiceShape): Manifest[] {
   const labels = { app: name };
   const metadata = { name, namespace: NAMESPACE };
@@ -118,7 +118,7 @@ export interface DatabaseShape extends Size {
   readonly storage: string;
 }
 
-/** A StatefulSet whose pods have a disk each and spread over zones. */
+/** Returns a StatefulSet whose pods have a disk each and spread over zones, and its disruption budget. */
 export function database(name: string, { replicas, storage, ...size }: DatabaseShape): Manifest[] {
   const labels = { app: name };
   const resources = { requests: { storage } };
@@ -146,7 +146,7 @@ function jobSpec(name: string, shape: BatchShape): NonNullable<Job['spec']> {
     completions: shape.completions,
     parallelism: shape.parallelism,
     ttlSecondsAfterFinished: 600,
-    // An evicted pod has not failed.
+    // An evicted pod does not count as failed.
     podFailurePolicy: {
       rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }],
     },

@@ -6,10 +6,10 @@ import { isActive } from '../../pods/podPredicates.ts';
 import { isReady } from '../workloads/podState.ts';
 import { parseFault } from '../faults/faultKinds.ts';
 import { installManifests } from './manifests.ts';
-import { SCENARIOS, scenarios, troubleWorld } from './scenarios.ts';
+import { SCENARIOS, scenarios, scheduleFaults } from './scenarios.ts';
 
 describe.each(SCENARIOS)('scenario %s', (name) => {
-  it('is accepted by the API, and all its pods run where there is room', async () => {
+  it('is accepted by the API server, and all its pods run on large nodes', async () => {
     const simulation = new Simulation();
     for (const crd of renderCrds()) await simulation.create(Kinds.CustomResourceDefinition, crd);
     const labels = { 'karpenter.sh/capacity-type': 'spot' };
@@ -17,7 +17,7 @@ describe.each(SCENARIOS)('scenario %s', (name) => {
       ...[1, 2, 3].map((zone) => instance(`n${zone}`, { zone: `eastus-${zone}`, cpu: '256', memory: '1Ti', labels })),
     );
     await installManifests(simulation.kube, scenarios[name].manifests);
-    const end = troubleWorld(name, simulation.world.faults);
+    const end = scheduleFaults(name, simulation.world.faults);
     await simulation.advance(90_000);
     const waiting = (await simulation.pods()).filter((pod) => isActive(pod) && !isReady(pod));
     expect(
@@ -27,8 +27,8 @@ describe.each(SCENARIOS)('scenario %s', (name) => {
     await simulation.stop();
   });
 
-  it('has troubles that can be read', () => {
-    const kinds = scenarios[name].troubles.map(({ fault }) => parseFault(fault).kind);
-    expect(kinds).toHaveLength(scenarios[name].troubles.length);
+  it('has faults that can be parsed', () => {
+    const kinds = scenarios[name].faults.map(({ fault }) => parseFault(fault).kind);
+    expect(kinds).toHaveLength(scenarios[name].faults.length);
   });
 });

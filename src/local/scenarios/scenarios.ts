@@ -20,7 +20,7 @@ import file from './scenarios.json' with { type: 'json' };
 export type ScenarioName = keyof typeof file;
 export const SCENARIOS = Object.keys(file) as ScenarioName[];
 
-/** A row of scenarios.json: its kind names it. */
+/** A workload in scenarios.json; the member with its kind has its name. */
 type Workload =
   | (ServiceShape & { readonly service: string; readonly onSpot?: boolean })
   | (DatabaseShape & { readonly database: string })
@@ -30,14 +30,13 @@ type Workload =
 interface Row {
   readonly summary: string;
   readonly workloads: readonly Workload[];
-  /** Durations as text. */
-  readonly troubles: readonly { readonly at: string; readonly every?: string; readonly fault: string }[];
+  readonly faults: readonly { readonly at: string; readonly every?: string; readonly fault: string }[];
 }
 
-interface Trouble {
+interface ScheduledFault {
   /** Milliseconds after the start. */
   readonly at: number;
-  /** Again after this many milliseconds. */
+  /** Interval in milliseconds at which the fault recurs. */
   readonly every?: number;
   readonly fault: string;
 }
@@ -45,7 +44,7 @@ interface Trouble {
 export interface Scenario {
   readonly summary: string;
   readonly manifests: readonly Manifest[];
-  readonly troubles: readonly Trouble[];
+  readonly faults: readonly ScheduledFault[];
 }
 
 const TOLERATES_SPOT = {
@@ -92,13 +91,13 @@ function manifestsOf(workload: Workload): readonly Manifest[] {
     : [nightly(workload.nightly, workload.schedule, workload)];
 }
 
-function scenarioOf({ summary, workloads, troubles }: Row): Scenario {
+function scenarioOf({ summary, workloads, faults }: Row): Scenario {
   const needsSpot = workloads.some((workload) => 'onSpot' in workload);
   const milliseconds = (text: string): number => Duration.parse(text).milliseconds;
   return {
     summary,
     manifests: [...(needsSpot ? [spotPool] : []), ...workloads.flatMap(manifestsOf)],
-    troubles: troubles.map(({ at, every, fault }) => ({
+    faults: faults.map(({ at, every, fault }) => ({
       at: milliseconds(at),
       ...(every !== undefined && { every: milliseconds(every) }),
       fault,
@@ -113,26 +112,26 @@ export const scenarios = Object.fromEntries(
 ) as Readonly<Record<ScenarioName, Scenario>>;
 
 /**
- * Schedules the scenario's faults; returns how to cancel them. `age` is how long the world has existed: a fault that was
- * due before comes again only if it repeats or would still last.
+ * Schedules the scenario's faults; returns a function that cancels them. `age` is how long the world has existed: faults
+ * that were due before are added only if they recur or would still last.
  */
-export function troubleWorld(name: ScenarioName, faults: Faults, age = 0): () => void {
-  const cancels = new Map<Trouble, () => void>();
-  const plan = (trouble: Trouble, wait: number, order: FaultOrder): void => {
+export function scheduleFaults(name: ScenarioName, faults: Faults, age = 0): () => void {
+  const cancels = new Map<ScheduledFault, () => void>();
+  const plan = (scheduled: ScheduledFault, wait: number, order: FaultOrder): void => {
     const cancel = faults.clock.after(wait, () => {
       faults.add(order);
-      if (trouble.every !== undefined) plan(trouble, trouble.every, parseFault(trouble.fault));
+      if (scheduled.every !== undefined) plan(scheduled, scheduled.every, parseFault(scheduled.fault));
     });
-    cancels.set(trouble, cancel);
+    cancels.set(scheduled, cancel);
   };
-  for (const trouble of scenarios[name].troubles) {
-    const order = parseFault(trouble.fault);
-    const { at, every } = trouble;
+  for (const scheduled of scenarios[name].faults) {
+    const order = parseFault(scheduled.fault);
+    const { at, every } = scheduled;
     const late = age - at;
     const lasts = order.numbers['for'] ?? 0;
-    if (late <= 0) plan(trouble, -late, order);
-    else if (every !== undefined) plan(trouble, every - (late % every), order);
-    else if (late < lasts) plan(trouble, 0, { ...order, numbers: { ...order.numbers, for: lasts - late } });
+    if (late <= 0) plan(scheduled, -late, order);
+    else if (every !== undefined) plan(scheduled, every - (late % every), order);
+    else if (late < lasts) plan(scheduled, 0, { ...order, numbers: { ...order.numbers, for: lasts - late } });
   }
   return () => {
     for (const cancel of cancels.values()) cancel();
