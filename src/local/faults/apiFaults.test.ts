@@ -56,7 +56,7 @@ const firstEvent = async (client: HttpKube): Promise<string> => {
   }
 };
 
-it('answers writes of the client it names with a conflict, and of no other', async () => {
+it('answers only writes of the named client with a conflict', async () => {
   faults.add(parseFault('conflict client=kubectl kind=ConfigMap'));
   await expect(write(kubectl)).rejects.toMatchObject({ code: 409, reason: 'Conflict' });
   await expect(write(nodewright)).resolves.toBeDefined();
@@ -64,13 +64,13 @@ it('answers writes of the client it names with a conflict, and of no other', asy
   faults.add(parseFault('conflict client=kubectl kind=Secret'));
   await expect(write(kubectl)).resolves.toBeDefined();
   faults.clear();
-  // Without a client it is nodewright's, whose trouble is made on its own side.
-  const meant = faults.add(parseFault('conflict'));
+  // Without `client=` the fault concerns nodewright, whose own client injects it.
+  const own = faults.add(parseFault('conflict'));
   await expect(write(kubectl)).resolves.toBeDefined();
-  expect(meant.struck).toBe(0);
+  expect(own.struck).toBe(0);
 });
 
-it('ends watches with 410, or cuts them', async () => {
+it('ends watches with 410, or cuts their connection', async () => {
   expect(await firstEvent(kubectl)).toBe('ADDED');
   faults.add(parseFault('watch-gone client=all kind=configmap'));
   expect(await firstEvent(kubectl)).toBe('code 410');
@@ -80,7 +80,7 @@ it('ends watches with 410, or cuts them', async () => {
   expect(await firstEvent(kubectl)).not.toBe('ADDED');
 });
 
-it('answers late', async () => {
+it('delays answers', async () => {
   faults.add(parseFault('slow-api client=kubectl by=300ms'));
   const before = performance.now();
   await write(kubectl);

@@ -1,6 +1,6 @@
 /**
- * Faults of the API: answers come late, writes meet conflicts, watches break off or expire. nodewright's are applied on
- * its own side (`faultyKube`), those of other clients by the server (`serverFaults`).
+ * Faults of the Kubernetes API: late answers, write conflicts, watches that break off or expire. Those of nodewright
+ * are injected into its client (`faultyKube`), those of other clients into the server (`serverFaults`).
  */
 import { Kinds, type Pod } from '../../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
@@ -18,11 +18,11 @@ const CHANGES = new Set(['replace', 'patch', 'PUT', 'PATCH']);
 /** Operations of the port whose first argument names the kind. */
 const CALLS = new Set(['get', 'list', 'create', 'replace', 'patch', 'delete', 'deleteCollection', 'listEach']);
 
-/** One request, and what faults call it. */
+/** One request as faults see it. */
 interface Occasion {
   readonly client: string;
   readonly verb: string;
-  /** What the fault hits, as its record names it. */
+  /** What the fault hits, as its events name it. */
   readonly target: string;
   /** Plural of the kind, or its name. */
   readonly kind: string;
@@ -30,7 +30,7 @@ interface Occasion {
   readonly signal?: AbortSignal;
 }
 
-/** Without `client=` a fault concerns nodewright; `all` is every client; else the beginning of a user agent. */
+/** Without `client=` a fault concerns nodewright; `all` means every client, other values a prefix of the user agent. */
 function strike(faults: Faults, fault: FaultKind, { client, target, kind }: Occasion): ActiveFault | undefined {
   return faults.strikes(fault, target, ({ texts }) => {
     const wanted = texts['client']?.toLowerCase() ?? NODEWRIGHT;
@@ -50,7 +50,7 @@ async function beforeRequest(faults: Faults, occasion: Occasion): Promise<void> 
   throw new KubeError({ code: 409, status: 'Failure', reason: 'Conflict', message });
 }
 
-/** Ends at the first event after a fault has come, as a connection does that was cut. */
+/** Ends a watch at the first event after a fault has begun, like a cut connection. */
 async function* troubledWatch<T>(faults: Faults, occasion: Occasion, events: AsyncIterable<T>): AsyncIterable<T> {
   for await (const event of events) {
     if (strike(faults, 'watch-gone', occasion)) {
@@ -65,7 +65,7 @@ async function* troubledWatch<T>(faults: Faults, occasion: Occasion, events: Asy
 
 type Around = (verb: string, call: (...parameters: unknown[]) => unknown, parameters: unknown[]) => unknown;
 
-/** A `Kube` whose calls are made by `around`. */
+/** Returns a `Kube` whose calls go through `around`. */
 function interceptedKube(kube: Kube, around: Around): Kube {
   return new Proxy(kube, {
     get: (target, key) => {
@@ -77,7 +77,7 @@ function interceptedKube(kube: Kube, around: Around): Kube {
   });
 }
 
-/** `isDead`: the client's process has died; its remaining calls fail. */
+/** Returns the `Kube` of nodewright with faults. Once `isDead` returns true, as after a process death, calls fail. */
 export function faultyKube(kube: Kube, faults: Faults, isDead: () => boolean = () => false): Kube {
   return interceptedKube(kube, (verb, call, parameters) => {
     if (verb !== 'watch' && !CALLS.has(verb)) return call(...parameters);
@@ -119,14 +119,14 @@ export function serverFaults(faults: Faults): RequestTrouble {
 
 const GUARDED = new Set(['patch', 'delete', 'get', 'replace']);
 
-/** The `Kube` of kubelets: calls of silent kubelets do not get through. The node of a pod is looked up in `pods`. */
+/** Returns the `Kube` of kubelets, in which calls of silent kubelets fail. `pods` gives the node of a pod. */
 export function kubeletKube(kube: Kube, faults: Pick<InstanceFaults, 'isSilent'>, pods: Informer<Pod>): Kube {
   return interceptedKube(kube, (verb, call, parameters) => {
     if (!GUARDED.has(verb)) return call(...parameters);
     const [kind, ref] = parameters as [ResourceKind<KubeObject>, ObjectRef];
     const node = kind.plural === Kinds.Pod.plural ? (pods.store.get(ref)?.spec?.nodeName ?? '') : ref.name;
     if (!faults.isSilent(node)) return call(...parameters);
-    // A kubelet renews its lease every period anyway; a pod's status must be retried.
+    // A kubelet renews its lease in the next period anyway; a write of a pod's status must fail to be retried.
     if (kind.plural === Kinds.Lease.plural) return Promise.resolve();
     return Promise.reject(new KubeError({ code: 0, reason: 'Unreachable', message: 'no route to host' }));
   });

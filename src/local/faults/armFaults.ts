@@ -1,4 +1,4 @@
-/** Faults of Azure: refused requests, operations that fail or end late, lowered quotas; with Azure's codes and texts. */
+/** Faults of Azure, with its codes and messages: refused requests, operations that fail or end late, lowered quotas. */
 import { ArmError } from '../arm/armError.ts';
 import { refusal } from '../arm/refusal.ts';
 import type { Fault, ArmOperation, FaultPlan } from '../arm/faultPlan.ts';
@@ -7,7 +7,7 @@ import type { LocalArm } from '../arm/localArm.ts';
 import type { FaultKind, FaultOrder } from './faultKinds.ts';
 import { matchesTexts, type ActiveFault, type Faults } from './faults.ts';
 
-const CREATE_MACHINE = 'virtualMachines.createOrUpdate';
+const CREATE_VM = 'virtualMachines.createOrUpdate';
 const DELETE_INTERFACE = 'networkInterfaces.delete';
 const RESERVED_FOR = 180_000;
 const NO_REQUESTS_LEFT = 'Microsoft.Compute/PutVM3Min;0,Microsoft.Compute/PutVM30Min;120';
@@ -26,7 +26,7 @@ export class ArmFaults implements FaultPlan {
   private readonly faults: Faults;
   private readonly location: string;
   private readonly familyOf: FamilyOf;
-  /** Until when an interface stays reserved for a failed instance, by its lower-case name. */
+  /** When the reservations of interfaces for failed instances end, by the interface's name in lower case. */
   private readonly reserved = new Map<string, number>();
 
   constructor(faults: Faults, location: string, familyOf: FamilyOf) {
@@ -39,7 +39,7 @@ export class ArmFaults implements FaultPlan {
     const { name, resourceName = '' } = operation;
     const throttled = this.faults.strikes('throttle', name, (order) => concerns(order, name));
     if (throttled) return { kind: 'refuse', error: throttledError(throttled.order) };
-    const isCreate = name === CREATE_MACHINE;
+    const isCreate = name === CREATE_VM;
     const struck = isCreate ? this.createFault(operation) : this.reservation(operation);
     const fault = struck ?? (isLongRunning(name) ? this.lateFault(name, resourceName) : undefined);
     if (isCreate && fault && fault.kind !== 'finishLate') this.reserve(operation);
@@ -48,7 +48,7 @@ export class ArmFaults implements FaultPlan {
 
   private lateFault(name: string, resourceName: string): Fault | undefined {
     const strikes = (kind: FaultKind): ActiveFault | undefined =>
-      this.faults.strikes(kind, `${name} ${resourceName}`, (order) => concerns(order, name, CREATE_MACHINE));
+      this.faults.strikes(kind, `${name} ${resourceName}`, (order) => concerns(order, name, CREATE_VM));
     if (strikes('lro-fail')) {
       const message = 'An unexpected error occurred while processing the request.';
       return { kind: 'failLate', error: new ArmError(500, 'InternalExecutionError', message) };
@@ -57,7 +57,7 @@ export class ArmFaults implements FaultPlan {
     return late && { kind: 'finishLate', milliseconds: late.order.numbers['by'] ?? 60_000 };
   }
 
-  /** Lowers quotas while a fault lasts. */
+  /** Lowers quotas while quota faults last. Returns a function that stops this. */
   follow(arm: LocalArm): () => void {
     const counterOf = ({ kind, texts }: FaultOrder): string | undefined => {
       if (kind === 'regional-quota') return 'cores';
@@ -120,7 +120,7 @@ export class ArmFaults implements FaultPlan {
     };
   }
 
-  /** The interface of a failed instance stays reserved for a while. */
+  /** Reserves the interfaces of a failed instance when a `nic-reserved` fault strikes. */
   private reserve({ body, resourceName = '' }: ArmOperation): void {
     for (const reference of listAt(body, 'properties', 'networkProfile', 'networkInterfaces')) {
       const name = (textAt(reference, 'id') ?? '').split('/').at(-1)?.toLowerCase() ?? '';
@@ -144,7 +144,7 @@ export class ArmFaults implements FaultPlan {
 
 const isLongRunning = (name: string): boolean => /\.(createOrUpdate|delete)$/.test(name);
 
-/** An order without `operation=` concerns the usual operation. */
+/** Whether an order concerns an operation; without `operation=` it concerns the usual one. */
 function concerns({ texts }: FaultOrder, name: string, usual?: string): boolean {
   const wanted = texts['operation'] ?? usual;
   return wanted === undefined || name.toLowerCase() === wanted.toLowerCase();

@@ -36,7 +36,7 @@ describe('ControlServer', () => {
     expect(await ask('DELETE', '/faults')).toEqual([200, []]);
   });
 
-  it('says what is wrong with an order, and keeps strangers out', async () => {
+  it('reports what is wrong with an order, and requires the token', async () => {
     expect(await ask('POST', '/faults', 'meteor')).toMatchObject([
       400,
       { error: expect.stringContaining('no fault "meteor"') as unknown },

@@ -66,19 +66,19 @@ export class ControlServer {
     }
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const [, collection, id] = pathname.split('/');
-    if (collection !== 'faults') return { status: 404, body: { error: `there is nothing at ${pathname}` } };
+    if (collection !== 'faults') return { status: 404, body: { error: `${pathname} not found` } };
     switch (request.method ?? 'GET') {
       case 'GET':
         return { status: 200, body: this.faults.list().map(show) };
       case 'POST': {
         const body = await requestBody(request, MAX_BODY_BYTES);
         if ('bytes' in body) return this.add(body.bytes.toString('utf8'));
-        return { status: 413, body: { error: `a fault takes at most ${MAX_BODY_BYTES} bytes` } };
+        return { status: 413, body: { error: `the body is larger than ${MAX_BODY_BYTES} bytes` } };
       }
       case 'DELETE':
         return this.remove(id);
       default:
-        return { status: 405, body: { error: 'faults are listed, added and deleted' } };
+        return { status: 405, body: { error: 'method not allowed; use GET, POST or DELETE' } };
     }
   }
 

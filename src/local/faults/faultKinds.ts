@@ -8,7 +8,7 @@ interface FaultKindEntry {
   readonly parameters: Readonly<Record<string, ParameterKind>>;
 }
 
-/** Every fault may also have `share` (of the occasions), `count` (of times) and `for` (how long it lasts). */
+/** Parameters of all faults: the share of occasions on which it strikes, how often, and how long it lasts. */
 const COMMON: Readonly<Record<string, ParameterKind>> = { share: 'share', count: 'number', for: 'duration' };
 
 export const FAULT_KINDS = {
@@ -21,7 +21,10 @@ export const FAULT_KINDS = {
     parameters: { limit: 'number' },
   },
   'spot-quota': { summary: 'spot instances are refused for lack of quota', parameters: { limit: 'number' } },
-  'sku-restriction': { summary: 'a size is not sold to this subscription', parameters: { size: 'text', zone: 'text' } },
+  'sku-restriction': {
+    summary: 'a VM size is restricted for the subscription',
+    parameters: { size: 'text', zone: 'text' },
+  },
   'zonal-allocation': {
     summary: 'a zone has no capacity left',
     parameters: { zone: 'text', size: 'text', priority: 'text' },
@@ -29,31 +32,31 @@ export const FAULT_KINDS = {
   allocation: { summary: 'the region has no capacity left', parameters: { size: 'text', priority: 'text' } },
   'spot-eviction': { summary: 'Azure evicts spot instances', parameters: { name: 'text', notice: 'duration' } },
   throttle: { summary: 'Azure answers 429', parameters: { operation: 'text', after: 'duration' } },
-  'lro-fail': { summary: 'an operation is accepted and fails in the end', parameters: { operation: 'text' } },
+  'lro-fail': { summary: 'an operation is accepted and fails at its end', parameters: { operation: 'text' } },
   'lro-late': { summary: 'an operation succeeds, but late', parameters: { operation: 'text', by: 'duration' } },
   'nic-reserved': {
     summary: 'the network interface of a failed instance cannot be deleted for a while',
     parameters: { hold: 'duration' },
   },
-  'never-join': { summary: 'instances boot and never join', parameters: { size: 'text', zone: 'text' } },
+  'never-join': { summary: 'instances boot but never join', parameters: { size: 'text', zone: 'text' } },
   'silent-kubelet': { summary: 'kubelets cannot reach the API server', parameters: { node: 'text' } },
   'watch-drop': {
     summary: 'watches break off: those of nodewright, or of client=kubectl, or client=all',
     parameters: { kind: 'text', client: 'text' },
   },
   'watch-gone': { summary: 'watches end with 410 Gone', parameters: { kind: 'text', client: 'text' } },
-  conflict: { summary: 'writes meet a conflict', parameters: { kind: 'text', client: 'text' } },
+  conflict: { summary: 'writes fail with a conflict', parameters: { kind: 'text', client: 'text' } },
   'slow-api': {
-    summary: 'the API server takes its time to answer',
+    summary: 'the API server answers late',
     parameters: { by: 'duration', kind: 'text', client: 'text' },
   },
   'clock-skew': { summary: "nodewright's clock is wrong", parameters: { by: 'duration' } },
-  'process-death': { summary: 'nodewright dies on the spot and starts again', parameters: {} },
+  'process-death': { summary: 'the process of nodewright dies and starts again', parameters: {} },
 } as const satisfies Readonly<Record<string, FaultKindEntry>>;
 
 export type FaultKind = keyof typeof FAULT_KINDS;
 
-/** One fault as it was ordered. Durations are in milliseconds. */
+/** A requested fault; durations are in milliseconds. */
 export interface FaultOrder {
   readonly kind: FaultKind;
   readonly texts: Readonly<Record<string, string>>;
@@ -76,7 +79,7 @@ export function faultOrder(kind: FaultKind, parameters: Readonly<Record<string, 
 
 const isFaultKind = (word: string): word is FaultKind => Object.hasOwn(FAULT_KINDS, word);
 
-/** `zonal-allocation zone=1 share=0.5 for=10m` */
+/** Parses a fault such as `zonal-allocation zone=1 share=0.5 for=10m`; throws a FaultSyntaxError. */
 export function parseFault(text: string): FaultOrder {
   const [kind = '', ...words] = text.trim().split(/[\s,]+/);
   if (!isFaultKind(kind)) {

@@ -40,7 +40,7 @@ describe('parseFault', () => {
 });
 
 describe('Faults', () => {
-  it('end by themselves after their time or their count, and tell', async () => {
+  it('end after their duration or count, and notify subscribers', async () => {
     const { faults, clock } = newFaults();
     const heard: string[] = [];
     faults.subscribe(({ type, fault }) => heard.push(`${type} ${fault.order.kind}`));
@@ -83,7 +83,7 @@ describe('ArmFaults', () => {
   const code = (fault: ReturnType<ArmFaults['before']>): string | undefined =>
     fault && 'error' in fault ? fault.error.code : undefined;
 
-  it('strikes the instances that it names and no others', () => {
+  it('strikes only instances that match', () => {
     const { faults } = newFaults();
     const arm = new ArmFaults(faults, 'eastus', () => 'standardDSv5Family');
     faults.add(parseFault('zonal-allocation zone=1 priority=spot'));
@@ -106,7 +106,7 @@ describe('ArmFaults', () => {
     });
   });
 
-  it('holds the interface of a failed instance for 180 s', async () => {
+  it('reserves the interface of a failed instance for 180 s', async () => {
     const { faults, clock } = newFaults();
     const arm = new ArmFaults(faults, 'eastus', () => 'family');
     faults.add(parseFault('allocation'));
@@ -118,7 +118,7 @@ describe('ArmFaults', () => {
     expect(arm.before(remove)).toBeUndefined();
   });
 
-  it("fails as often and in the ways that Azure's figures say when realistic", () => {
+  it("has Azure's rates of failure in the profile realistic", () => {
     const { faults } = newFaults(7);
     const arm = new ArmFaults(faults, 'eastus', () => 'standardDSv5Family');
     applyProfile('realistic', faults);
@@ -137,7 +137,7 @@ describe('ArmFaults', () => {
 });
 
 describe('applyProfile', () => {
-  it('gives the same storm for the same seed', async () => {
+  it('adds the same faults for the same seed', async () => {
     const storm = async (seed: number): Promise<string[]> => {
       const { faults, clock } = newFaults(seed);
       const seen: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * The faults that are on: for every occasion (an Azure request, a request of nodewright, an instance that boots) whether
- * one strikes.
+ * The active faults. At every occasion (an Azure request, a request of nodewright, an instance that boots) they say
+ * whether one strikes.
  */
 import { NodewrightError } from '../../errors/nodewrightError.ts';
 import type { Clock } from '../../clock/clock.ts';
@@ -13,18 +13,18 @@ export interface ActiveFault {
   readonly since: number;
   /** Milliseconds since the epoch; absent for a fault that stays until it is cleared. */
   readonly until?: number;
-  /** How often it struck. */
+  /** How often the fault struck. */
   struck: number;
 }
 
 export interface FaultEvent {
   readonly type: 'began' | 'ended' | 'struck';
   readonly fault: ActiveFault;
-  /** What was hit, when it struck. */
+  /** What the fault hit, for `struck`. */
   readonly target?: string;
 }
 
-/** A schedule gone wrong must not grow without end. */
+/** Bounds memory when a schedule keeps adding faults. */
 const MOST_FAULTS = 1_000;
 
 export class Faults {
@@ -58,7 +58,7 @@ export class Faults {
     return fault;
   }
 
-  /** False when there is no such fault. */
+  /** Ends a fault. Returns false when there is no such fault. */
   remove(id: number): boolean {
     const fault = this.active.get(id);
     if (fault === undefined) return false;
@@ -77,15 +77,13 @@ export class Faults {
     return [...this.active.values()];
   }
 
-  /** Calls the listener when a fault begins, ends or strikes; returns how to stop. */
+  /** Calls the listener when a fault begins, ends or strikes; returns a function that ends the subscription. */
   subscribe(listener: (event: FaultEvent) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  /**
-   * The fault of this kind that strikes now, if any. Randomness is drawn only for faults that match.
-   */
+  /** Returns the fault of this kind that strikes now, if any. Draws random numbers only for faults that match. */
   strikes(
     kind: FaultKind,
     target: string,
@@ -113,7 +111,7 @@ export class Faults {
   }
 }
 
-/** Text parameters that an order does not give match everything. */
+/** Whether the text parameters of an order match; absent ones match everything. */
 export function matchesTexts(order: FaultOrder, facts: Readonly<Record<string, string | undefined>>): boolean {
   return Object.entries(order.texts).every(
     ([name, wanted]) => !(name in facts) || facts[name]?.toLowerCase() === wanted.toLowerCase(),

@@ -1,4 +1,4 @@
-/** Faults of instances: spot instances taken back after a notice, silent kubelets, instances that never join. */
+/** Faults of instances: spot evictions after a notice, silent kubelets, instances that never join. */
 import { Kinds } from '../../api/kinds.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Kube } from '../../kube/kube.ts';
@@ -29,7 +29,7 @@ export class InstanceFaults {
     this.options = options;
   }
 
-  /** Acts on faults that begin and end; returns how to stop. */
+  /** Acts on faults that begin and end; returns a function that stops this. */
   follow(): () => void {
     const { faults } = this.options;
     return faults.subscribe(({ type, fault }) => {
@@ -52,7 +52,7 @@ export class InstanceFaults {
     return !this.options.faults.strikes('never-join', vm.name, (order) => matchesTexts(order, facts));
   }
 
-  /** The one that the fault names, a share of all, or any one. */
+  /** Returns the item that the fault names, else a random share of all items, else one random item. */
   private choose<T>(
     fault: ActiveFault,
     all: readonly T[],
@@ -74,7 +74,7 @@ export class InstanceFaults {
     for (const name of chosen) this.options.faults.hit(fault, name);
   }
 
-  /** A kubelet that reports again reports its node ready at once. */
+  /** Ends the silence of kubelets, which report their nodes as ready at once. */
   private unsilence(fault: ActiveFault): void {
     const nodes = this.silent.get(fault.id) ?? new Set();
     this.silent.delete(fault.id);
@@ -101,7 +101,7 @@ export class InstanceFaults {
     faults.remove(fault.id);
   }
 
-  /** What AKS shows of a spot notice on the node: its problem detector's condition, and the one that repair acts on. */
+  /** Sets a node's conditions for a spot notice: that of AKS's problem detector, and the one that repair acts on. */
   private announce(vm: LocalVirtualMachine, notice: number): void {
     const { kube, faults } = this.options;
     const now = faults.clock.now();

@@ -1,4 +1,4 @@
-/** Profiles: faults that are always on, and others that recur at random times, which the seed decides. */
+/** Profiles: faults that are always active, and faults that recur at random times, which depend on the seed. */
 import { faultOrder, type FaultKind, type FaultOrder } from './faultKinds.ts';
 import type { Faults } from './faults.ts';
 
@@ -31,7 +31,7 @@ function attemptFaults(): FaultOrder[] {
   });
 }
 
-/** A fault that comes again and again, on average after `every` milliseconds. */
+/** A fault that recurs after `every` milliseconds on average. */
 interface Recurring {
   readonly every: number;
   readonly order: FaultOrder;
@@ -82,7 +82,7 @@ const TABLE: Readonly<Record<Profile, ProfileEntry>> = {
   },
 };
 
-/** Puts a profile on; returns how to end its schedule. */
+/** Applies a profile; returns a function that ends its schedule. */
 export function applyProfile(profile: Profile, faults: Faults): () => void {
   const { always, recurring } = TABLE[profile];
   for (const order of always) faults.add(order);
@@ -90,7 +90,7 @@ export function applyProfile(profile: Profile, faults: Faults): () => void {
   const cancels = new Map<Recurring, () => void>();
   const plan = (entry: Recurring): void => {
     if (ended) return;
-    // Exponential gaps: what happens now says nothing about when it happens next.
+    // With exponentially distributed gaps the faults recur independently of each other.
     const gap = -Math.log(1 - faults.random.next()) * entry.every;
     cancels.set(
       entry,

@@ -1,8 +1,8 @@
-/** A clock that is wrong while a clock-skew fault is on. */
+/** A clock that is wrong while a clock-skew fault is active. */
 import type { Clock } from '../../clock/clock.ts';
 import type { Faults } from './faults.ts';
 
-/** The time of day is off; durations are not, as on a host whose clock was set wrong. */
+/** Returns a clock with a wrong time of day but right durations, as on a host whose clock was set wrong. */
 export function skewedClock(clock: Clock, faults: Faults): Clock {
   const skews = (): number[] =>
     faults.list().map(({ order }) => (order.kind === 'clock-skew' ? (order.numbers['by'] ?? 60_000) : 0));

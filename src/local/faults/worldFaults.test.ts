@@ -33,7 +33,7 @@ describe('faults in a world', () => {
     status?.conditions?.find(({ type }) => type === 'Ready')?.status;
   const node = (name: string): Promise<Node> => simulation.kube.get(Kinds.Node, { name });
 
-  it('let a kubelet fall silent: its node is given up, its pods move, and it comes back', async () => {
+  it('silence a kubelet: its node becomes unreachable, its pods move, and the node recovers', async () => {
     await deploy(simulation, 'web', 4);
     await simulation.until(async () => (await simulation.pods()).filter(isReady).length === 4);
     simulation.world.faults.add(parseFault('silent-kubelet node=one for=10m'));
@@ -52,7 +52,7 @@ describe('faults in a world', () => {
     expect((await simulation.pods()).filter(({ metadata }) => metadata.deletionTimestamp)).toEqual([]);
   });
 
-  it('cut watches and meet writes with conflicts, and an informer still gets the whole picture', async () => {
+  it('cut watches and refuse writes with conflicts, and an informer still has all objects', async () => {
     const { faults } = simulation.world;
     const kube = faultyKube(simulation.kube, faults);
     const informers = new Informers({
@@ -81,7 +81,7 @@ describe('faults in a world', () => {
     await running;
   });
 
-  it('set a clock wrong without touching durations', () => {
+  it('skew the time of day but not durations', () => {
     const { faults } = simulation.world;
     const clock = skewedClock(simulation.clock, faults);
     faults.add(parseFault('clock-skew by=-90s'));
@@ -104,7 +104,7 @@ const EVERYTHING = [
   Kinds.VolumeAttachment,
 ];
 
-/** Two hours with everything in them: workloads that come and go, silent kubelets, instances that leave. */
+/** Simulates two hours of workloads, silent kubelets and instances that leave; returns a fingerprint of all objects. */
 async function history(seed: number): Promise<string> {
   const simulation = new Simulation(seed);
   const { faults } = simulation.world;
