@@ -1,4 +1,4 @@
-/** Deploys the resources of a template, each when those that it waits for are there, through the routes that clients use. */
+/** Deploys the resources of a template in the order of their dependencies, through the routes that clients use. */
 import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
@@ -15,14 +15,14 @@ export interface DeploymentRunOptions {
   readonly router: () => Router;
   readonly principal: Principal | undefined;
   readonly resources: readonly PlannedResource[];
-  /** Called for each resource that has begun, has ended or was refused. */
+  /** Called when a resource begins and when it ends. */
   readonly onStep: (resource: PlannedResource, state: 'Running' | 'Succeeded' | 'Failed', error?: ArmError) => void;
-  /** Called once, when nothing runs any more. After a failure nothing more begins. */
+  /** Called once, when no resource is in progress any more. After a failure no further resource begins. */
   readonly onEnd: (failures: readonly ArmError[]) => void;
 }
 
-/** Milliseconds between two looks at an operation that takes longer than it said. */
-const LOOK_AGAIN = 250;
+/** Milliseconds between checks of an operation that takes longer than expected. */
+const CHECK_INTERVAL = 250;
 
 export function runDeployment(options: DeploymentRunOptions): void {
   const { context, onStep, onEnd } = options;
@@ -80,7 +80,7 @@ function put(options: DeploymentRunOptions, resource: PlannedResource, body: Jso
   return route.handle(request);
 }
 
-/** What a client would send for a resource of a template; throws when its type or version is not served. */
+/** Returns the request that a client would send for a resource; throws for an unknown type or api-version. */
 export function requestOf(
   { router, principal }: Pick<DeploymentRunOptions, 'router' | 'principal'>,
   { id, apiVersion, type }: PlannedResource,
@@ -103,7 +103,7 @@ export function requestOf(
   return [found.route, request];
 }
 
-/** Waits for the end of the operation that an answer names. */
+/** Calls `ended` when the operation of an answer has ended. */
 function follow(context: ArmContext, answer: ArmResponse, ended: (error: ArmError | undefined) => void): void {
   const { clock, operations } = context;
   const id = /\/operations\/([^/?]+)/i.exec(answer.headers?.['azure-asyncoperation'] ?? '')?.[1];
@@ -113,7 +113,7 @@ function follow(context: ArmContext, answer: ArmResponse, ended: (error: ArmErro
   }
   const operation = operations.find(id);
   const look = (): void => {
-    if (operation.status === 'InProgress') clock.after(LOOK_AGAIN, look);
+    if (operation.status === 'InProgress') clock.after(CHECK_INTERVAL, look);
     else ended(operation.error);
   };
   clock.after(Math.max(operation.endsAt - clock.now(), 0), look);

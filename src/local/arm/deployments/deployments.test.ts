@@ -57,7 +57,7 @@ describe('deployments of templates', () => {
     ...more,
   });
 
-  it('make the cluster of the documents, unchanged', async () => {
+  it('create the cluster of the documented template', async () => {
     expect((await deploy(NAP_CLUSTER)).provisioningState).toBe('Succeeded');
     const cluster = await fixture.containers.managedClusters.get('west', 'napcluster');
     expect(cluster).toMatchObject({
@@ -107,7 +107,7 @@ describe('deployments of templates', () => {
     expect(await output(expression, { variables })).toEqual(expected);
   });
 
-  it('wait for what resources depend on and refer to', async () => {
+  it('create resources after those that they depend on or refer to', async () => {
     const result = await deploy(
       template({
         resources: [
@@ -136,7 +136,7 @@ describe('deployments of templates', () => {
     expect(names.value.find(({ name }) => name === 'third')?.tags?.of).toBe(result.outputs?.['client']?.value);
   });
 
-  it('take parameters, with defaults, and refuse others', async () => {
+  it('accept declared parameters, with defaults, and refuse others', async () => {
     const content = template({
       parameters: {
         size: { type: 'string', allowedValues: ['small', 'large'], defaultValue: 'small' },
@@ -166,11 +166,11 @@ describe('deployments of templates', () => {
       'an unknown function',
       { outputs: { it: { type: 'string', value: `[nothing()]` } }, resources: [identity(`[nothing()]`)] },
     ],
-    ['a circle', { resources: [identity('a', { dependsOn: ['b'] }), identity('b', { dependsOn: ['a'] })] }],
-    ['a dependency that is nowhere', { resources: [identity('a', { dependsOn: ['nowhere'] })] }],
+    ['a dependency cycle', { resources: [identity('a', { dependsOn: ['b'] }), identity('b', { dependsOn: ['a'] })] }],
+    ['an unknown dependency', { resources: [identity('a', { dependsOn: ['nowhere'] })] }],
     ['a broken expression', { resources: [identity(`[concat('a']`)] }],
     ['an unknown variable', { resources: [identity(`[variables('x')]`)] }],
-  ])('refuse %s before anything is made', async (_, parts) => {
+  ])('refuse %s before anything is created', async (_, parts) => {
     expect(await send('refused', template(parts))).toMatchObject({
       status: 400,
       body: { error: { code: 'InvalidTemplate' } },
@@ -179,7 +179,7 @@ describe('deployments of templates', () => {
     expect((await fixture.ask(pathOf('refused'))).status).toBe(404);
   });
 
-  it('are refused before anything is made when a provider would refuse a part', async () => {
+  it('are refused before anything is created when a provider would refuse a resource', async () => {
     const cluster = {
       type: 'Microsoft.ContainerService/managedClusters',
       apiVersion: '2025-05-01',
@@ -214,7 +214,7 @@ describe('deployments of templates', () => {
     expect(list.value.map(({ name }) => name)).not.toContain('before');
   });
 
-  it('are refused with a type or an api-version that nothing serves', async () => {
+  it('are refused for an unknown type or api-version', async () => {
     for (const [wrong, code] of [
       [{ type: 'Microsoft.ManagedIdentity/nothing' }, 'InvalidResourceType'],
       [{ apiVersion: '2001-01-01' }, 'NoRegisteredProviderFound'],
@@ -224,7 +224,7 @@ describe('deployments of templates', () => {
     }
   });
 
-  it('fail with the words of the provider, and leave out what depended on it', async () => {
+  it('fail with the error of the provider, and create no dependent resources', async () => {
     const nic = {
       type: 'Microsoft.Network/networkInterfaces',
       apiVersion: '2024-05-01',
@@ -247,7 +247,7 @@ describe('deployments of templates', () => {
     expect(list.value.map(({ name }) => name)).not.toContain('orphan');
   });
 
-  it('make a group again from what was exported of it, and change nothing', async () => {
+  it('change nothing when a group is deployed from its own export', async () => {
     const { resources, containers, arm } = fixture;
     await resources.resourceGroups.createOrUpdate('exported', { location: 'eastus' });
     const at = (name: string, rest = ''): string => pathOf(name, rest).replace('/west/', '/exported/');
@@ -316,7 +316,7 @@ describe('deployments of templates', () => {
     expect((one.body as { template: { resources: object[] } }).template.resources).toHaveLength(1);
   });
 
-  it('say beforehand what they would change', async () => {
+  it('preview what they would change', async () => {
     await deploy(template({ resources: [identity('known', { tags: { a: '1' } })] }));
     const preview = await send(
       'preview',

@@ -1,4 +1,4 @@
-/** `Microsoft.Resources/deployments` of a resource group: validate, preview and deploy templates, and tell how it went. */
+/** `Microsoft.Resources/deployments` of a resource group: validates, previews and deploys templates. */
 import { accepted, changed, listed, paged, timestamp, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
@@ -20,15 +20,15 @@ const OPERATIONS = 'Microsoft.Resources/deployments/operations';
 const GROUP = '/subscriptions/{subscription}/resourceGroups/{group}';
 const COLLECTION = `${GROUP}/providers/Microsoft.Resources/deployments`;
 const ITEM = `${COLLECTION}/{name}`;
-/** As older clients ask, without a provider. */
+/** Path that older clients use, without a provider. */
 const ITEM_OF_GROUP = `${GROUP}/deployments/{name}`;
-/** Milliseconds that a deployment is said to take; clients ask again by it. */
+/** Expected milliseconds of a deployment, from which Retry-After follows. */
 const EXPECTED = 2_000;
 const MODES: readonly string[] = ['Incremental', 'Complete'];
 
 export interface DeploymentsOptions {
   readonly tenantId: string;
-  /** All routes: a template may name any type. */
+  /** The router over all routes, because a template may name any type. */
   readonly router: () => Router;
 }
 
@@ -96,7 +96,7 @@ export class Deployments {
     return ok({ template });
   }
 
-  /** A resource as a client of today sees it. */
+  /** Returns a resource as clients see it with the newest api-version. */
   private shown(resource: ArmResource): JsonObject {
     const found = this.options.router().find('GET', resource.id);
     if (typeof found !== 'object') return { ...present(resource) };
@@ -158,7 +158,7 @@ export class Deployments {
       router: this.options.router,
       principal: request.principal,
       resources: prepared.resources,
-      onStep: (resource, state, error) => this.note(deployment, resource, state, error),
+      onStep: (resource, state, error) => this.recordStep(deployment, resource, state, error),
       onEnd: (failures) => end(this.finish(id, prepared.scope, prepared.resources, failures)),
     });
     return changed(this.context, request, existing === undefined ? 201 : 200, deployment, operation);
@@ -177,7 +177,7 @@ export class Deployments {
     return accepted(this.context, request, operation);
   }
 
-  /** Reads the template whole, so that what is wrong with it is said before anything is made. */
+  /** Reads and checks the whole template, so that its errors are reported before anything is created. */
   private prepare(request: ArmRequest): Prepared {
     const { store } = this.context;
     const properties = objectAt(request.body, 'properties');
@@ -212,7 +212,7 @@ export class Deployments {
     return { scope, resources, mode };
   }
 
-  /** What `reference` shows: a resource that is finished. */
+  /** Returns a resource for `reference`; undefined while it is missing or unfinished. */
   private referred(id: string): JsonObject | undefined {
     const found = this.context.store.find(id);
     const state = at(found?.properties, 'provisioningState');
@@ -221,7 +221,7 @@ export class Deployments {
     return shown;
   }
 
-  private note(
+  private recordStep(
     deployment: ArmResource,
     { id, type, name }: PlannedResource,
     provisioningState: string,
@@ -245,7 +245,7 @@ export class Deployments {
     });
   }
 
-  /** Writes how it ended. Returns what a client that follows the operation gets. */
+  /** Stores the result of a deployment. Returns the error of its operation, if any. */
   private finish(
     id: string,
     scope: TemplateScope,

@@ -1,9 +1,9 @@
-/** A resource group as a template that makes it again: `az group export`. */
+/** Exports a resource group as a template: `az group export`. */
 import type { JsonObject } from '../jsonPath.ts';
 import type { ArmResource, ResourceStore } from '../resourceStore.ts';
 import { newestVersion } from '../server/apiVersions.ts';
 
-/** What only Azure writes; a template that named it would be refused or ignored. */
+/** Members that only Azure writes; in a template they would be refused or ignored. */
 const READ_ONLY: ReadonlySet<string> = new Set([
   'provisioningState',
   'eTag',
@@ -23,20 +23,20 @@ const READ_ONLY: ReadonlySet<string> = new Set([
   'clientId',
   'tenantId',
 ]);
-/** Members that may be named like those: clusters say by `clientId` that they have no service principal. */
+/** Members that are exported whole: clients write their `clientId`. */
 const WHOLE: ReadonlySet<string> = new Set(['servicePrincipalProfile', 'identityProfile']);
 const MEMBERS = ['location', 'tags', 'sku', 'kind', 'zones', 'identity'] as const;
 
 export interface ExportOptions {
   readonly store: ResourceStore;
   readonly group: string;
-  /** `*`, or ids of resources; those below them come with them. */
+  /** `*`, or ids of resources, which are exported with their children. */
   readonly resources: readonly string[];
   /** `IncludeParameterDefaultValue`, `SkipResourceNameParameterization`, … */
   readonly options: string;
-  /** Whether clients can write this resource at all. */
+  /** Whether clients can write the resource. */
   readonly isWritable: (resource: ArmResource) => boolean;
-  /** A resource as clients see it. */
+  /** Returns a resource as clients see it. */
   readonly shown: (resource: ArmResource) => JsonObject;
 }
 
@@ -65,7 +65,7 @@ export function exportTemplate({ store, group, resources, options, isWritable, s
     name: nameOf(resource),
     ...Object.fromEntries(MEMBERS.flatMap((member) => memberOf(resource, member))),
     ...(namesOf(resource).length > 1 && { dependsOn: [resource.id.split('/').slice(0, -2).join('/')] }),
-    properties: written(shown(resource)['properties']),
+    properties: withoutReadOnly(shown(resource)['properties']),
   }));
   return {
     $schema: 'https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#',
@@ -79,18 +79,18 @@ export function exportTemplate({ store, group, resources, options, isWritable, s
 function memberOf(resource: ArmResource, member: (typeof MEMBERS)[number]): readonly (readonly [string, unknown])[] {
   const value = resource[member];
   if (value === undefined) return [];
-  return [[member, member === 'identity' ? written(value) : value]];
+  return [[member, member === 'identity' ? withoutReadOnly(value) : value]];
 }
 
-/** Without what only Azure writes, however deep it is. */
-function written(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(written);
+/** Returns the value without read-only members at any depth. */
+function withoutReadOnly(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutReadOnly);
   if (typeof value !== 'object' || value === null) return value;
   const kept = Object.entries(value).filter(([name]) => !READ_ONLY.has(name));
-  return Object.fromEntries(kept.map(([name, each]) => [name, WHOLE.has(name) ? each : written(each)]));
+  return Object.fromEntries(kept.map(([name, each]) => [name, WHOLE.has(name) ? each : withoutReadOnly(each)]));
 }
 
-/** `first` and `nodepool1` of an agent pool's id. */
+/** Returns the names in an id: `first` and `nodepool1` for an agent pool. */
 function namesOf({ id, type }: ArmResource): readonly string[] {
   const segments = id.split('/');
   const count = type.split('/').length - 1;

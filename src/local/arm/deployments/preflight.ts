@@ -1,4 +1,4 @@
-/** What providers would refuse of a template, asked before anything of it is made. */
+/** Asks the providers about all resources of a template before any of them is created. */
 import { ArmError } from '../armError.ts';
 import type { JsonObject } from '../jsonPath.ts';
 import { refusal } from '../refusal.ts';
@@ -11,7 +11,7 @@ export interface PreflightOptions extends Pick<DeploymentRunOptions, 'router' | 
   readonly trackingId: () => string;
 }
 
-/** Throws ARM's refusal of the whole template, with those of the providers in it. */
+/** Throws ARM's error for the whole template, with the errors of the providers as details. */
 export function preflight(options: PreflightOptions): void {
   const refused = options.resources.flatMap((resource) => {
     const problem = problemOf(options, resource);
@@ -38,7 +38,7 @@ function problemOf(options: PreflightOptions, resource: PlannedResource): ArmErr
   }
 }
 
-/** Undefined when it follows from resources that are not there yet: those are checked when they are deployed. */
+/** Returns undefined for a body that refers to missing resources; it is checked when it is deployed. */
 function bodyOf(resource: PlannedResource): JsonObject | undefined {
   try {
     return resource.body();

@@ -10,7 +10,7 @@ export type Expression =
 const TOKEN = /\s*('(?:[^']|'')*'|-?\d+(?:\.\d+)?|[A-Za-z_][\w]*|[()[\],.?])/y;
 const MAX_DEPTH = 100;
 
-/** Undefined when the text is no expression. `[[` is how a text begins that has a bracket of its own. */
+/** Returns the expression in a text; undefined for plain text, where `[[` stands for a first bracket. */
 export function expressionIn(text: string): string | undefined {
   return text.startsWith('[') && text.endsWith(']') && !text.startsWith('[[') ? text.slice(1, -1) : undefined;
 }

@@ -96,7 +96,7 @@ function contains(whole: unknown, part: unknown): boolean {
   return Object.keys(objectAt(whole)).some((key) => key.toLowerCase() === text(part).toLowerCase());
 }
 
-/** Thirteen letters and digits that follow from the text; not the ones that Azure would compute. */
+/** Returns 13 letters and digits that follow from the text; Azure computes others. */
 function uniqueString(seed: string): string {
   const bytes = createHash('sha256').update(seed).digest();
   return Array.from({ length: UNIQUE_LENGTH }, (_, index) => UNIQUE_LETTERS[(bytes[index] ?? 0) % 32]).join('');

@@ -1,20 +1,20 @@
-/** The resources of an ARM template in flat form: children out of their parents, copies out of their loops. */
+/** Flattens the resources of an ARM template: nested children and copies become resources of their own. */
 import { asText, at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { refusal } from '../refusal.ts';
 import type { TemplateScope } from './templateScope.ts';
 
-/** A resource to deploy; its body is evaluated when its turn comes. */
+/** A resource to deploy; its body is evaluated just before. */
 export interface PlannedResource {
   readonly id: string;
   readonly type: string;
   readonly name: string;
   readonly apiVersion: string;
-  /** Ids of resources of the same template that come first. */
+  /** Ids of resources of the same template that must be deployed first. */
   readonly dependsOn: readonly string[];
   readonly body: () => JsonObject;
 }
 
-/** Not part of what the provider is sent. */
+/** Members that are not sent to the provider. */
 const OWN_MEMBERS: readonly string[] = [
   'type',
   'name',
@@ -71,17 +71,17 @@ function entriesOf(scope: TemplateScope, resources: unknown, parent: Entry['pare
     const resource = objectAt(value);
     if (resource['existing'] === true) return [];
     const loop = objectAt(resource, 'copy');
-    if (loop['count'] === undefined) return turnOf(scope, { symbol, resource, parent });
+    if (loop['count'] === undefined) return entriesOfOne(scope, { symbol, resource, parent });
     const name = asText(loop['name']).toLowerCase();
     const count = Number(scope.evaluate(loop['count']));
     if (!Number.isInteger(count) || count < 0 || count > 800) throw refusal('InvalidTemplate.copyCount', { name });
     return Array.from({ length: count }, (_, index) =>
-      turnOf(scope.inCopy(name, index), { symbol: name, resource, parent }),
+      entriesOfOne(scope.inCopy(name, index), { symbol: name, resource, parent }),
     ).flat();
   });
 }
 
-function turnOf(scope: TemplateScope, { symbol, resource, parent }: Omit<Entry, 'scope'>): readonly Entry[] {
+function entriesOfOne(scope: TemplateScope, { symbol, resource, parent }: Omit<Entry, 'scope'>): readonly Entry[] {
   if (!scope.isWanted(resource)) return [];
   const entry: Entry = { symbol, resource, scope, parent };
   const { type, name } = fullName(entry);
@@ -93,7 +93,7 @@ function fullName({ resource, scope, parent }: Entry): { readonly type: string; 
   const type = asText(scope.evaluate(resource['type']));
   const name = asText(scope.evaluate(resource['name']));
   if (type === '' || name === '') throw refusal('InvalidTemplate.unnamed');
-  // A child inside of its parent has the end of its type and name only.
+  // A nested child has only the last segment of its type and name.
   return parent === undefined || type.toLowerCase().startsWith(`${parent.type.toLowerCase()}/`)
     ? { type, name }
     : { type: `${parent.type}/${type}`, name: `${parent.name}/${name}` };
@@ -110,7 +110,7 @@ function describe(entry: Entry, groupId: string) {
   return { entry, id, type, name, apiVersion, symbol: entry.symbol };
 }
 
-/** By id, name or symbol; an id outside of the template must be there already and needs no waiting. */
+/** Resolves a dependency by id, name or symbol; an id outside of the template is not waited for. */
 function dependency(wanted: string, ids: ReadonlyMap<string, readonly string[]>, of: string): readonly string[] {
   const found = ids.get(wanted.toLowerCase()) ?? ids.get(wanted.split('/').at(-1)?.toLowerCase() ?? '');
   if (found !== undefined) return found;
@@ -130,7 +130,7 @@ function checkCycles(resources: readonly PlannedResource[]): void {
   throw refusal('InvalidTemplate.cycle', { id: [...left.keys()][0] });
 }
 
-/** What a template names that is wanted of a template body: its schema and resources. */
+/** Returns the template of a deployment; throws when it has no version or no resources. */
 export function templateOf(properties: JsonObject): JsonObject {
   const template = objectAt(properties, 'template');
   if (textAt(template, 'contentVersion') === undefined || template['resources'] === undefined) {

@@ -1,17 +1,17 @@
-/** Evaluates what is in an ARM template: parameters, variables, and any value with expressions in it. */
+/** Evaluates parameters, variables and expressions of an ARM template. */
 import { asText, at, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { refusal } from '../refusal.ts';
 import { expressionIn, parseExpression, type Expression } from './templateExpression.ts';
 import { TEMPLATE_FUNCTIONS } from './templateFunctions.ts';
 
-/** Where a deployment happens. */
+/** The target of a deployment. */
 export interface DeploymentSite {
   readonly subscriptionId: string;
   readonly tenantId: string;
   readonly deploymentName: string;
-  /** The group that it is for, as `resourceGroup()` shows it. */
+  /** The resource group as `resourceGroup()` returns it. */
   readonly group: JsonObject;
-  /** A resource as `reference` shows it; undefined when it is not there or not finished. */
+  /** Returns a resource for `reference`; undefined while it is missing or unfinished. */
   readonly find: (id: string) => JsonObject | undefined;
 }
 
@@ -42,7 +42,7 @@ export class TemplateScope {
   private readonly variables = new Map<string, unknown>();
   private readonly parameters = new Map<string, unknown>();
   private readonly copies: ReadonlyMap<string, number>;
-  /** Functions that depend on the template or on where it is deployed. */
+  /** Functions that depend on the template or its target. */
   private readonly functions: Readonly<
     Record<string, (words: readonly string[], args: readonly unknown[]) => unknown>
   > = {
@@ -74,7 +74,7 @@ export class TemplateScope {
     this.copies = copies;
   }
 
-  /** The same template within one turn of a copy loop. */
+  /** Returns the scope of one iteration of a copy loop. */
   inCopy(name: string, index: number): TemplateScope {
     const copies = new Map([...this.copies, [name, index], ['', index]]);
     return new TemplateScope(this.template, this.given, this.site, copies);
@@ -92,7 +92,7 @@ export class TemplateScope {
     for (const name of Object.keys(declared)) this.parameter(name);
   }
 
-  /** The parameters as they are used, for the deployment's own record; secrets have no value there. */
+  /** Returns the parameters to store with the deployment: all values but those of secrets. */
   usedParameters(): JsonObject {
     return Object.fromEntries(
       Object.entries(objectAt(this.template, 'parameters')).map(([name, declaration]) => {
@@ -117,7 +117,7 @@ export class TemplateScope {
     return part['condition'] === undefined || this.evaluate(part['condition']) === true;
   }
 
-  /** A value with every expression in it replaced by what it gives. */
+  /** Returns the value with all expressions in it evaluated. */
   evaluate(value: unknown): unknown {
     if (typeof value === 'string') {
       const expression = expressionIn(value);
@@ -134,7 +134,7 @@ export class TemplateScope {
   private compute(expression: Expression): unknown {
     if (expression.kind === 'value') return expression.value;
     if (expression.kind === 'member') return memberOf(this.compute(expression.of), this.compute(expression.key));
-    // Only the branch that is taken is looked at: the other may refer to what is not there.
+    // Only the chosen branch is evaluated: the other may refer to missing resources.
     if (expression.name === 'if') {
       const [condition, yes, no] = expression.args;
       const chosen = condition !== undefined && this.compute(condition) === true ? yes : no;
@@ -199,7 +199,7 @@ export class TemplateScope {
     return full?.toLowerCase() === 'full' ? found : found['properties'];
   }
 
-  /** A resource of this template may be named instead of its id. */
+  /** Returns the id of a resource of this template by its name or symbol. */
   private idOfName(name: string): string {
     const resources = this.template['resources'];
     const all = Array.isArray(resources) ? resources : Object.entries(objectAt(resources));
@@ -246,13 +246,13 @@ function memberOf(value: unknown, key: unknown): unknown {
   throw refusal('InvalidTemplate.property', { key: asText(key), names: Object.keys(objectAt(value)).join(', ') });
 }
 
-/** Names in templates are the same in any case. */
+/** Returns a member by name; names in templates ignore case. */
 function entryOf(values: JsonObject, name: string): unknown {
   if (values[name] !== undefined) return values[name];
   return Object.entries(values).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1];
 }
 
-/** `Microsoft.Network/virtualNetworks/subnets` and two names make a path. */
+/** Returns the path of a type and one name for each of its segments. */
 function joined(type: string, names: readonly string[]): string {
   const [namespace = '', ...steps] = type.split('/');
   return [namespace, ...steps.flatMap((step, index) => [step, names[index] ?? ''])].join('/');

@@ -13,7 +13,7 @@ interface PropertyChange {
 
 const COMPARED: readonly string[] = ['location', 'tags', 'sku', 'kind', 'identity', 'zones', 'properties'];
 
-/** A resource as clients see it. */
+/** Returns a resource as clients see it. */
 type Shown = (resource: ArmResource) => JsonObject;
 
 export function whatIf(store: ResourceStore, resources: readonly PlannedResource[], shown: Shown): JsonObject {
@@ -36,7 +36,7 @@ function changeOf(store: ResourceStore, resource: PlannedResource, shown: Shown)
   try {
     body = resource.body();
   } catch (error) {
-    // What it will be follows from resources that are not there yet.
+    // The body refers to resources that do not exist yet.
     if (error instanceof PendingReference) return { resourceId, changeType: 'Deploy' };
     throw error;
   }
@@ -48,7 +48,7 @@ function changeOf(store: ResourceStore, resource: PlannedResource, shown: Shown)
   return { resourceId, changeType: delta.length === 0 ? 'NoChange' : 'Modify', before, after, delta };
 }
 
-/** Only what the template names counts: everything else stays. */
+/** Returns the changes of members that the template names; all others stay. */
 function difference(path: string, before: unknown, after: unknown): readonly PropertyChange[] {
   if (after === undefined || after === null) return [];
   if (isNamed(after) && isNamed(before)) {
@@ -71,7 +71,7 @@ function difference(path: string, before: unknown, after: unknown): readonly Pro
   return isSame ? [] : [{ path, propertyChangeType: 'Modify', before, after }];
 }
 
-/** A list of parts that are known by name, such as agent pools: a part that the template does not name stays, too. */
+/** Whether the items of a list have names, as agent pools do: items that the template does not name stay, too. */
 function isNamed(value: unknown): value is readonly { readonly name: string }[] {
   return Array.isArray(value) && value.length > 0 && value.every((each) => textAt(each, 'name') !== undefined);
 }
