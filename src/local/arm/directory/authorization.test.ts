@@ -24,7 +24,7 @@ describe('role assignments', () => {
       method: 'PUT',
       body: { properties: { roleDefinitionId: definition(role), principalId } },
     });
-  /** As the identity. */
+  /** Sends a request with the token of the identity. */
   const ask = (path: string, method: 'GET' | 'PUT' = 'GET'): Promise<Answer> =>
     fixture.ask(path, { method, headers: { authorization: `Bearer ${token}` }, ...(method === 'PUT' && { body: {} }) });
   const machines = (group: string): string =>
@@ -46,7 +46,7 @@ describe('role assignments', () => {
   });
   afterAll(() => fixture.close());
 
-  it('name a role and a principal that are there', async () => {
+  it('require an existing role and principal', async () => {
     expect(await assign('a', ROLE)).toMatchObject({
       status: 400,
       body: { error: { code: 'RoleDefinitionDoesNotExist' } },
@@ -57,7 +57,7 @@ describe('role assignments', () => {
     });
   });
 
-  it('give an identity rights at their scope, until they are removed', async () => {
+  it('give an identity rights at their scope until they are deleted', async () => {
     expect((await ask(machines(fixture.group))).status).toBe(403);
     expect(await assign('a', READER)).toMatchObject({ status: 201, body: { name: 'a' } });
     expect((await assign('a', READER)).status).toBe(200);
@@ -74,7 +74,7 @@ describe('role assignments', () => {
     expect((await ask(machines(fixture.group))).status).toBe(403);
   });
 
-  it('take roles of your own, which are found by their name', async () => {
+  it('accept custom roles, which are listed by name', async () => {
     const role = {
       properties: {
         roleName: 'looker',
@@ -97,7 +97,7 @@ describe('role assignments', () => {
     expect((await ask(disks)).status).toBe(403);
   });
 
-  it('go with the identity, whose federated credentials name issuer and subject', async () => {
+  it('end with the identity, whose federated credentials require issuer and subject', async () => {
     const path = `${operator()}/federatedIdentityCredentials/cluster?api-version=2023-01-31`;
     const properties = { issuer: 'https://oidc.local/', subject: 'system:serviceaccount:kube-system:nodewright' };
     expect((await fixture.ask(path, { method: 'PUT', body: { properties: {} } })).status).toBe(400);

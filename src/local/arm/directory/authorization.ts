@@ -1,4 +1,4 @@
-/** Role definitions and role assignments: what `Microsoft.Authorization` answers, and the rights that follow from it. */
+/** Role definitions and role assignments: the routes of `Microsoft.Authorization`, and the rights of identities. */
 import { refusal } from '../refusal.ts';
 import { listed, timestamp, type ArmContext } from '../armContext.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
@@ -53,7 +53,7 @@ export function authorizationRoutes(context: ArmContext): readonly Route[] {
   ];
 }
 
-/** Identities are principals, with the rights that role assignments give them. */
+/** Keeps a principal for each managed identity, with the rights of its role assignments. */
 export function linkIdentities({ store, random }: ArmContext, principals: Principals): void {
   const assignmentsOf = (principalId: string): RoleAssignment[] =>
     store
@@ -135,7 +135,7 @@ function define(context: ArmContext, { path, body }: ArmRequest): ArmResponse {
   return written(context, path, existing, DEFINITIONS, { ...properties, type: 'CustomRole' });
 }
 
-/** Puts what a request has at its path; `before` is what it replaces. */
+/** Stores a resource at a path and returns the response; `before` is the resource that it replaces. */
 function written(
   { store, random }: ArmContext,
   path: string,
@@ -152,7 +152,7 @@ function scopeOf(path: string): string {
   return path.slice(0, path.toLowerCase().lastIndexOf(`/${PROVIDER.toLowerCase()}/`));
 }
 
-/** At the scope, above it and below it, as Azure lists them. */
+/** Returns the assignments at the scope, above it and below it, as Azure lists them. */
 function assignmentsAt({ store }: ArmContext, { path, query }: ArmRequest): readonly object[] {
   const scope = scopeOf(path).toLowerCase();
   const wanted = parseEqualities(query.get('$filter') ?? '');

@@ -1,11 +1,11 @@
 /**
- * `/metadata/endpoints`, from which clients learn where a cloud's other services are. The directory is said to be
- * AD FS, as on Azure Stack: clients ask no public directory about such an authority.
+ * `/metadata/endpoints`, which tells clients the endpoints of a cloud's services. It names AD FS as the directory, as
+ * Azure Stack does, because clients do not look up such an authority in a public directory.
  */
 import type { ArmContext } from '../armContext.ts';
 import { ok, openRoute, type Route } from '../server/router.ts';
 
-/** Before this api-version the answer was one object; from then on it is a list of clouds. */
+/** The first api-version with a list of clouds; before it the answer is one object. */
 const FIRST_LIST = '2019-05-01';
 
 export function cloudMetadataRoutes({ endpoint }: ArmContext, tenantId: string): readonly Route[] {

@@ -15,7 +15,7 @@ describe('the directory through @azure/identity', () => {
   });
   afterAll(() => fixture.close());
 
-  it('gives tokens for a secret, and refuses in its own words', async () => {
+  it('issues tokens for a secret, and refuses with the errors of Entra', async () => {
     const { arm } = fixture;
     const token = await fixture.credentialOf(arm.credentials).getToken(SCOPE);
     expect(token.expiresOnTimestamp).toBeGreaterThan(Date.now());
@@ -23,7 +23,7 @@ describe('the directory through @azure/identity', () => {
     expect(claims).toMatchObject({ aud: 'https://management.azure.com', appid: arm.credentials.clientId });
     const wrong = fixture.credentialOf({ ...arm.credentials, clientSecret: 'wrong' });
     await expect(wrong.getToken(SCOPE)).rejects.toThrow(/AADSTS7000215/);
-    const unknown = fixture.credentialOf({ ...arm.credentials, clientId: 'nobody' });
+    const unknown = fixture.credentialOf({ ...arm.credentials, clientId: 'missing' });
     await expect(unknown.getToken(SCOPE)).rejects.toThrow(/AADSTS700016/);
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     const path = `/${arm.credentials.tenantId}/oauth2/v2.0/token`;
@@ -39,7 +39,7 @@ describe('the directory through @azure/identity', () => {
     });
   });
 
-  it('gives tokens for the token of a cluster that it trusts', async () => {
+  it('issues tokens for the token of a federated cluster', async () => {
     const { arm } = fixture;
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const issuer = 'https://oidc.local/';
@@ -61,11 +61,11 @@ describe('the directory through @azure/identity', () => {
       );
     const compute = new ComputeManagementClient(credential({}), arm.subscriptionId, fixture.clientOptions);
     expect(await collect(compute.virtualMachines.listAll())).toEqual([]);
-    await expect(credential({ sub: 'somebody' }).getToken(SCOPE)).rejects.toThrow(/AADSTS700213/);
+    await expect(credential({ sub: 'other' }).getToken(SCOPE)).rejects.toThrow(/AADSTS700213/);
     await expect(credential({ exp: 1 }).getToken(SCOPE)).rejects.toThrow(/AADSTS700024/);
   });
 
-  it('gives a managed identity tokens through the metadata service of its machine', async () => {
+  it('issues tokens to a managed identity through the metadata service of its VM', async () => {
     const { arm } = fixture;
     await fixture.createMachine('vm');
     const query = `api-version=2018-02-01&resource=${encodeURIComponent('https://management.azure.com/')}`;
@@ -73,7 +73,7 @@ describe('the directory through @azure/identity', () => {
     expect(await fixture.ask(path)).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
     const { body } = await fixture.ask(path, { headers: METADATA });
     expect(body).toMatchObject({ token_type: 'Bearer', client_id: arm.credentials.clientId });
-    expect(await fixture.ask(`${path}&client_id=nobody`, { headers: METADATA })).toMatchObject({
+    expect(await fixture.ask(`${path}&client_id=missing`, { headers: METADATA })).toMatchObject({
       status: 400,
       body: { error: 'invalid_request', error_description: 'Identity not found' },
     });
@@ -87,7 +87,7 @@ describe('the directory through @azure/identity', () => {
     }
   });
 
-  it('gives nothing to a client without a secret', async () => {
+  it('issues nothing to a client without a secret', async () => {
     const { arm } = fixture;
     const resource = `resource=${encodeURIComponent('https://management.azure.com/')}&api-version=2018-02-01`;
     const open = [
@@ -104,7 +104,7 @@ describe('the directory through @azure/identity', () => {
     expect(statuses).toEqual([401, 401, 401, 404, 404, 404]);
   });
 
-  it('gives a token for images that reads the subscription of images and nothing else', async () => {
+  it('issues a token for images that can only read the subscription of images', async () => {
     const { Token } = (await fixture.ask(`/sig/token?scope=${SCOPE}`)).body as { Token: string };
     const headers = { authorization: `Bearer ${Token}` };
     const cluster = `resourceGroups/local/providers/Microsoft.ContainerService/managedClusters/local`;

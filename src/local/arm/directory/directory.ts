@@ -8,7 +8,7 @@ import type { Tokens } from './tokens.ts';
 
 const LIFETIME = 3600;
 
-/** `imageReader`: whose token the token server gives, one that may read the subscription that shares images. */
+/** The token server issues tokens of `imageReader`, which may read the subscription of shared images. */
 export function directoryRoutes(
   { endpoint, clock }: ArmContext,
   tokens: Tokens,
@@ -34,7 +34,7 @@ export function directoryRoutes(
   return [
     openRoute('directory.token', 'POST', '/{tenant}/oauth2/v2.0/token', grant),
     openRoute('directory.token', 'POST', '/{tenant}/oauth2/token', grant),
-    // Clients that put the tenant behind an authority which has a path already.
+    // Some clients append the tenant to the path of the authority.
     openRoute('directory.token', 'POST', '/adfs/{tenant}/oauth2/v2.0/token', grant),
     openRoute('directory.configuration', 'GET', '/{tenant}/v2.0/.well-known/openid-configuration', configuration),
     openRoute('directory.configuration', 'GET', '/{tenant}/.well-known/openid-configuration', configuration),
@@ -49,7 +49,7 @@ export function directoryRoutes(
     openRoute('retailPrices.list', 'GET', '/api/retail/prices', ({ query }) =>
       ok(prices.page(query, `${endpoint()}/api/retail/prices`)),
     ),
-    // Not behind ARM's gate, which requires an api-version; it still needs a token.
+    // An open route, because ARM's gate requires an api-version; a token is still required.
     openRoute('sharedImages.token', 'GET', '/sig/token', ({ query, headers }) => {
       tokens.check(headers['authorization']);
       return ok({

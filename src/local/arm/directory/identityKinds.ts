@@ -1,4 +1,4 @@
-/** User-assigned managed identities and their federated credentials: rows for `resourceRoutes`. */
+/** Resource kinds of user-assigned managed identities and their federated credentials, for `resourceRoutes`. */
 import { listAt, objectAt, textAt } from '../jsonPath.ts';
 import { refusal } from '../refusal.ts';
 import type { ResourceKind } from '../resources/resourceKind.ts';

@@ -1,6 +1,6 @@
 /**
  * The instance metadata service: a VM's scheduled events and tokens of its identity. On Azure only the VM itself reaches
- * it; here the address has the VM's name and a key that cannot be guessed.
+ * it; here the URL has the VM's name and a secret key.
  */
 import type { ArmContext } from '../armContext.ts';
 import { listAt, textAt } from '../jsonPath.ts';
@@ -15,7 +15,7 @@ export interface MetadataOptions {
   readonly tokens: Tokens;
   readonly events: ScheduledEvents;
   readonly find: (name: string) => ArmResource | undefined;
-  /** The identity when a request names none. */
+  /** The client id for requests that name no identity. */
   readonly defaultClientId: string;
 }
 
@@ -23,7 +23,7 @@ const EVENT_VERSIONS = '2017-08-01 2017-11-01 2019-01-01 2019-04-01 2019-08-01 2
 
 export function metadataRoutes(options: MetadataOptions): readonly Route[] {
   const { tokens, events, defaultClientId } = options;
-  /** The VM whose key the address has; a wrong key and a missing VM get the same answer. */
+  /** Returns the VM of the URL; throws the same error for a wrong key and for a missing VM. */
   const machineOf = (request: ArmRequest): ArmResource => {
     checkHeader(request);
     const { machine: name = '', key = '' } = request.parameters;
@@ -89,7 +89,7 @@ function parseEvents(text: string): unknown {
   }
 }
 
-/** The header keeps requests out that a browser or a proxy was tricked into. */
+/** Throws without the header: it keeps out requests that a browser or a proxy was tricked into. */
 function checkHeader({ headers }: ArmRequest): void {
   if (headers['x-forwarded-for'] !== undefined) {
     throw new DirectoryError(400, 'Bad request', undefined, 'Requests must not contain an X-Forwarded-For header.');

@@ -1,8 +1,8 @@
-/** Principals, their roles at scopes, and Azure's 403. Roles have the actions that matter here. */
+/** Principals, their roles at scopes, and Azure's 403. Roles list only the actions that matter here. */
 import { refusal } from '../refusal.ts';
 import roles from './roles.json' with { type: 'json' };
 
-/** Actions that a role allows, and those that it takes away again; `*` stands for anything. */
+/** Actions that a role allows, and exceptions from them; `*` matches anything. */
 interface Role {
   readonly actions: readonly string[];
   readonly notActions?: readonly string[];
@@ -20,9 +20,9 @@ export const BUILT_IN_ROLES = Object.entries(ROLES).map(([name, { id, ...role }]
 }));
 
 export interface RoleAssignment {
-  /** A role of Azure by its name, or one that was defined for the occasion. */
+  /** A built-in role by its name, or a custom role. */
   readonly role: RoleName | Role;
-  /** The beginning of ids: a subscription, a group, a resource. */
+  /** Prefix of ids: a subscription, a group or a resource. */
   readonly scope: string;
 }
 
@@ -60,7 +60,7 @@ export function authorize(principal: Principal, action: string, scope: string): 
   });
 }
 
-/** For a resource that another refers to: a machine's interface, an interface's subnet. */
+/** The same for a resource that another one refers to: a VM's interface, an interface's subnet. */
 export function authorizeLinked(principal: Principal | undefined, action: string, linked: string, doing: string): void {
   if (principal === undefined || mayDo(principal, action, linked)) return;
   throw refusal('LinkedAuthorizationFailed.action', {

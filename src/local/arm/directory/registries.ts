@@ -1,4 +1,4 @@
-/** Container registries, and which machines may pull from them: by an identity that the machine has and a role allows. */
+/** Container registries, and the rights of VMs to pull from them with the roles of their identities. */
 import { objectAt, textAt } from '../jsonPath.ts';
 import { timestamp, type ArmContext } from '../armContext.ts';
 import { refusal } from '../refusal.ts';
@@ -31,8 +31,8 @@ export const REGISTRY_KIND: ResourceKind = {
 };
 
 /**
- * Whether a machine gets images of the registry at `host` when it signs in as `clientId`. `elsewhere`: no registry of
- * this Azure has the name, so nothing can be said.
+ * Whether a VM may pull from the registry at `host` as the identity `clientId`; `elsewhere` when this Azure has no such
+ * registry.
  */
 export function pullRight(
   { store }: ArmContext,

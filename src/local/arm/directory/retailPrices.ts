@@ -13,9 +13,9 @@ import { parseFilter } from '../server/odataFilter.ts';
 type RetailPrice = Readonly<Record<string, string | number | boolean>>;
 
 const PAGE_SIZE = 1000;
-/** Pages of one question follow each other; what it found is kept that long. */
+/** Number of filters whose results are kept, so that the pages of one query are searched once. */
 const MAX_REMEMBERED = 16;
-/** Fields that a filter calls otherwise than the answer does. */
+/** Names of fields in filters that differ from those in the response. */
 const FILTER_ALIASES: Readonly<Record<string, string>> = { priceType: 'type' };
 const WINDOWS_PER_CPU = 0.046;
 const LOW_PRIORITY_SHARE = 0.2;
@@ -35,7 +35,7 @@ export class RetailPrices {
   private readonly byLocation = new Map<string, readonly RetailPrice[]>();
   private readonly byFilter = new Map<string, readonly RetailPrice[]>();
 
-  /** `address` is the URL of the list without its query: what links to further pages start with. */
+  /** Returns one page; `address` is the URL of the list without its query, for the link to the next page. */
   page(query: URLSearchParams, address: string): object {
     const skip = Number(query.get('$skip') ?? '0');
     if (!Number.isInteger(skip) || skip < 0) throw refusal('InvalidQueryParameter');
@@ -66,7 +66,7 @@ export class RetailPrices {
 
   private search(filter: string): readonly RetailPrice[] {
     const wanted = parseFilter(filter);
-    // Most filters name a region; no other needs to be looked at then.
+    // Most filters name a region; then only that one is searched.
     const region = /armRegionName\s+eq\s+'([^']*)'/.exec(filter)?.[1];
     const locations = region === undefined || /\sor\s/i.test(filter) ? CATALOGUE_LOCATIONS : [region];
     return locations

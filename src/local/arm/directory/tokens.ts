@@ -11,7 +11,7 @@ export interface LocalCredentials {
   readonly clientSecret: string;
 }
 
-/** Lets a token of another issuer stand for a client: workload identity. */
+/** Tokens of another issuer that are accepted in place of a client's secret: workload identity. */
 export interface FederatedCredential {
   readonly clientId: string;
   readonly issuer: string;
@@ -24,12 +24,12 @@ interface Claims {
   readonly appid: string;
 }
 
-/** Stand for the one tenant: Entra's word for any, and where AD FS has a tenant's name. */
+/** Accepted in place of the tenant id: Entra's name for any tenant, and the path segment of AD FS. */
 const OTHER_TENANTS: readonly string[] = ['organizations', 'adfs'];
 const LIFETIME_SECONDS = 3600;
 const EXCHANGE_AUDIENCE = 'api://AzureADTokenExchange';
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-/** OAuth's word for each of Entra's numbered refusals; a client that fails to prove itself gets 401, others 400. */
+/** OAuth's code for each of Entra's numbered errors; the status is 401 for `invalid_client` and 400 for others. */
 const REFUSALS = {
   50027: 'invalid_client',
   70003: 'unsupported_grant_type',
@@ -43,8 +43,8 @@ const REFUSALS = {
 } as const;
 
 function refusal(number: keyof typeof REFUSALS, message: string): DirectoryError {
-  const word = REFUSALS[number];
-  return new DirectoryError(word === 'invalid_client' ? 401 : 400, word, number, message);
+  const code = REFUSALS[number];
+  return new DirectoryError(code === 'invalid_client' ? 401 : 400, code, number, message);
 }
 
 export class Tokens {
@@ -97,7 +97,7 @@ export class Tokens {
     };
   }
 
-  /** What the instance metadata service answers to a managed identity. */
+  /** Returns the answer of the metadata service to a managed identity. */
   managedIdentity(resource: string, clientId: string): object {
     const principal = this.principals.find(clientId);
     if (principal === undefined) throw new DirectoryError(400, 'invalid_request', undefined, 'Identity not found');
@@ -117,9 +117,9 @@ export class Tokens {
     };
   }
 
-  /** Unguessable, and the same for a name as long as the process runs: the key of a machine's metadata service. */
+  /** Returns the secret key of a VM's metadata service, which stays the same while the process runs. */
   metadataKey(machine: string): string {
-    // Hexadecimal: clients write addresses in lower case.
+    // Hexadecimal, because clients write URLs in lower case.
     return createHmac('sha256', this.key).update(`metadata of ${machine.toLowerCase()}`).digest('hex');
   }
 
@@ -127,7 +127,7 @@ export class Tokens {
     return isSecret(key, this.metadataKey(machine));
   }
 
-  /** The principal that the header speaks for. */
+  /** Returns the principal of an Authorization header; throws 401 for an invalid token. */
   check(authorization: string | readonly string[] | undefined): Principal {
     const token = /^Bearer (.+)$/i.exec(typeof authorization === 'string' ? authorization : '')?.[1];
     if (token === undefined) {
@@ -150,12 +150,12 @@ export class Tokens {
     return principal;
   }
 
-  /** A token that never expires, for callers in this process: their clock may run faster than the SDK's. */
+  /** Returns a token that never expires, for clients in this process: their clock may run faster than the SDK's. */
   endless(principal: Principal): string {
     return this.issue(principal, 'local', Number.MAX_SAFE_INTEGER / 1000);
   }
 
-  /** A token that expires, for callers outside the directory's own grants. */
+  /** Returns a token that expires at `expiry`, in seconds, by default after an hour. */
   issue(principal: Principal, audience: string, expiry?: number): string {
     const now = Math.floor(this.clock.now() / 1000);
     const claims = {
