@@ -1,4 +1,4 @@
-/** What the routes of the local Azure share: the context, and the responses of operations and lists. */
+/** The context that the routes of the local Azure share, and responses of operations and lists. */
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
@@ -17,12 +17,12 @@ export interface ArmDurations {
   /** Start, stop, restart. */
   readonly virtualMachinePower: number;
   readonly extension: number;
-  /** Networks, security groups, load balancers, disks and everything else that is small. */
+  /** Networks, security groups, load balancers, disks and other small resources. */
   readonly other: number;
   readonly managedCluster: number;
   readonly agentPool: number;
   readonly resourceGroupDelete: number;
-  /** How long an interface stays bound to a VM that could not be made. */
+  /** How long an interface stays reserved for a VM that could not be created. */
   readonly interfaceReservation: number;
 }
 
@@ -31,32 +31,32 @@ export interface ArmContext {
   readonly random: Random;
   readonly store: ResourceStore;
   readonly operations: Operations;
-  /** What is sold in the home region. */
+  /** VM sizes sold in the home region. */
   readonly catalogue: SkuCatalogue;
-  /** What is sold in a region; undefined means the home region. */
+  /** Returns the VM sizes sold in a region; undefined means the home region. */
   readonly catalogueAt: (location: string | undefined) => SkuCatalogue;
-  /** The home region: that of the cluster which is there from the start. */
+  /** The home region, that of the initial cluster. */
   readonly location: string;
   readonly durations: ArmDurations;
-  /** Most items on one page of a list. */
+  /** Maximum number of items on one page of a list. */
   readonly pageSize: number;
   /** `https://127.0.0.1:<port>`, known once the server listens. */
   readonly endpoint: () => string;
 }
 
-/** Real Azure says 10 for VMs; a local change may be over sooner. */
+/** Azure sends 10 for VMs; a local change may end sooner. */
 const MAX_RETRY_AFTER_SECONDS = 10;
 const FALLBACK_VERSION = '2024-07-01';
 
-/** When a client should ask again, in whole seconds. */
+/** Returns the value of the Retry-After header: whole seconds until the operation ends. */
 export function retryAfter(context: ArmContext, operation: Operation): string {
   const seconds = Math.floor((operation.endsAt - context.clock.now()) / 1000);
-  // Some clients take 0 for no answer and wait half a minute; only what was never to last gets it.
+  // Some clients read 0 as absent and wait 30 seconds, so only operations of less than a second get it.
   const least = operation.endsAt - operation.startedAt >= 1000 ? 1 : 0;
   return String(Math.min(Math.max(seconds, least), MAX_RETRY_AFTER_SECONDS));
 }
 
-/** Headers that let a client follow an operation, in both ways that ARM offers. */
+/** Returns the headers for both of ARM's ways to poll an operation. */
 function operationHeaders(
   context: ArmContext,
   request: ArmRequest,
@@ -72,7 +72,7 @@ function operationHeaders(
   };
 }
 
-/** PUT and PATCH answers carry the resource, and no Location: the resource's own address is the result. */
+/** Returns the response to a PUT or PATCH: the resource, and no Location, since clients read the result at its id. */
 export function changed(
   context: ArmContext,
   request: ArmRequest,
@@ -97,12 +97,12 @@ export function accepted(
   };
 }
 
-/** A list that always fits on one page. */
+/** Returns a list that always fits on one page. */
 export function listed(values: readonly unknown[]): ArmResponse {
   return ok({ value: values });
 }
 
-/** One page of resources in order of id, and the link to the next. A page stays right when others come and go. */
+/** Returns one page of resources in order of id, and the link to the next. New and deleted resources shift no page. */
 export function paged(
   context: ArmContext,
   request: ArmRequest,

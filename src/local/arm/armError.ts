@@ -12,7 +12,7 @@ export interface ArmErrorOptions {
   readonly details?: readonly ArmErrorDetail[];
   readonly innererror?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The container service writes its errors without the `error` around them. */
+  /** The body has no `error` around the code, as in errors of the container service. */
   readonly flat?: true;
 }
 
@@ -36,19 +36,19 @@ export class ArmError extends Error {
     this.options = options;
   }
 
-  /** What operations and responses say of it. */
+  /** Returns code, message and details as operations and responses show them. */
   content(): ArmErrorContent {
     const { target, details, innererror } = this.options;
     return { code: this.code, message: this.message, ...withoutAbsent({ target, details, innererror }) };
   }
 
-  /** The body of the response: `{"error":{"code","message"}}`, or without the wrapping. */
+  /** Returns the body of the response: `{"error":{"code","message"}}`, or without the wrapping. */
   toBody(): object {
     return this.options.flat === true ? this.content() : { error: this.content() };
   }
 }
 
-/** A refusal of the token endpoint, in the words of OAuth 2 and with the number that Entra gives it. */
+/** An error of the token endpoint, in the format of OAuth 2 and with Entra's number. */
 export class DirectoryError extends ArmError {
   private readonly number: number | undefined;
 

@@ -1,4 +1,4 @@
-/** What LocalArm asks before each operation: whether it goes wrong, and how. */
+/** The port for fault injection: LocalArm asks it before each operation. */
 import type { ArmError } from './armError.ts';
 
 export interface ArmOperation {

@@ -10,14 +10,14 @@ export function objectAt(value: unknown, ...path: readonly string[]): JsonObject
   return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as JsonObject) : {};
 }
 
-/** The members whose values are text: how tags are read. */
+/** Returns the members whose values are text, for example tags. */
 export function textsAt(value: unknown, ...path: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(objectAt(value, ...path)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
 }
 
-/** A value as text: text as it is, anything else as the JSON it came as. */
+/** Returns text unchanged, nothing for null and undefined, and JSON for other values. */
 export function asText(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);

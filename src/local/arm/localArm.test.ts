@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ArmFixture, POLL } from '../../../test/fixtures/local/armFixture.ts';
 
-describe('a local Azure that goes on after a restart', () => {
+describe('a local Azure that restarts from its state file', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'nodewright-azure-'));
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('has the VMs, addresses, disks, clusters and groups that it had, and lays nothing out twice', async () => {
+  it('restores VMs, addresses, disks, clusters and groups, and does not create default resources again', async () => {
     const options = { subscriptionId: '00000000-0000-4000-8000-000000000001', stateFile: join(folder, 'azure.jsonl') };
     const first = await ArmFixture.start(options);
     const { group } = first;

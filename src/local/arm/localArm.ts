@@ -30,27 +30,27 @@ import { AZURE_LIMITS, Throttling, type ThrottleLimits } from './server/throttli
 import type { LocalVirtualMachine, VirtualMachineEvent } from './virtualMachines.ts';
 
 /**
- * Without the parts of clusters, credentials cannot be listed, nothing is known of node auto-provisioning, nodes go
- * without being drained, and only new nodes have the labels and taints of their pool.
+ * The callbacks into clusters are optional. Without them, credentials cannot be listed, the use of node
+ * auto-provisioning is unknown, nodes are not drained, and changed labels and taints of a pool reach only new nodes.
  */
 export interface LocalArmOptions extends Partial<Omit<ServicesOptions, 'context' | 'credentials'>> {
   readonly clock: Clock;
   readonly random: Random;
-  /** A region that the bundled price list knows. */
+  /** A region of the bundled price list. */
   readonly location?: string;
   readonly subscriptionId?: string;
   /** The group that holds the cluster's VMs. */
   readonly nodeResourceGroup?: string;
-  /** The cluster itself, in its own group. */
+  /** Resource group and name of the initial cluster. */
   readonly cluster?: ClusterName;
   readonly durations?: Partial<ArmDurations>;
-  /** Rate limits of a principal: Azure's unless given; `none` for no limit. */
+  /** Rate limits per principal: Azure's by default, `none` for no limit. */
   readonly throttling?: ThrottleLimits | 'none';
-  /** Most items on a page of a list. */
+  /** Maximum number of items on one page of a list. */
   readonly pageSize?: number;
-  /** Where the subscription's resources are kept between processes; nowhere unless given. */
+  /** File that keeps the subscription's resources between processes; by default they are not kept. */
   readonly stateFile?: string;
-  /** Signs the server's certificate; made on the spot when absent. */
+  /** Signs the server's certificate; by default a new authority. */
   readonly authority?: CertificateAuthority;
 }
 
@@ -68,7 +68,7 @@ const DEFAULT_DURATIONS: ArmDurations = {
   interfaceReservation: 180_000,
 };
 const DEFAULT_PAGE = 200;
-/** No address, so that nothing can reach it by mistake. */
+/** A name that never resolves, so that no request can leave the process by mistake. */
 const IN_PROCESS = 'https://management.invalid';
 
 export class LocalArm {
@@ -83,7 +83,7 @@ export class LocalArm {
   private readonly services: Services;
   private readonly front: ArmFront;
   private readonly server: ArmServer;
-  /** Ends the record of the resources. */
+  /** Closes the journal of resources. */
   private readonly endJournal: (() => void) | undefined;
   private address: { readonly endpoint: string; readonly caPem: string } | undefined;
 
@@ -125,7 +125,6 @@ export class LocalArm {
     const { store } = this.context;
     if (options.stateFile !== undefined) this.endJournal = keepResources(options.stateFile, store);
     this.network = this.services.addCluster(this.cluster, this.nodeResourceGroup);
-    // Finishes what an earlier process left half done.
     this.services.resume();
     finishHalfDone(this.context, this.services.resumedTypes);
     const { tokens, images, router } = this.services;
@@ -146,12 +145,12 @@ export class LocalArm {
     this.server = new ArmServer(this.front);
   }
 
-  /** Answers a request without a network, as if it had come over one. */
+  /** Answers a request in this process as if it had come over the network. */
   handle(request: WireRequest): Promise<WireResponse> {
     return this.front.handle(request);
   }
 
-  /** Port 0 takes a free one. */
+  /** Starts the server; port 0 takes a free port. */
   async listen(options: { readonly port?: number } = {}): Promise<void> {
     const now = this.options.clock.now();
     const authority = this.options.authority ?? (await createCertificateAuthority({ now }));
@@ -160,7 +159,7 @@ export class LocalArm {
     this.address = { endpoint: `https://127.0.0.1:${port}`, caPem: authority.certificate };
   }
 
-  /** Stops answering, and cancels everything under way. */
+  /** Stops the server and cancels all operations under way. */
   async close(): Promise<void> {
     this.context.operations.close();
     this.services.close();
@@ -168,30 +167,30 @@ export class LocalArm {
     await this.server.close();
   }
 
-  /** Before `listen` it is only a name, for `handle`. */
+  /** The URL of the server; before `listen` a placeholder, which is enough for `handle`. */
   get endpoint(): string {
     return this.address?.endpoint ?? IN_PROCESS;
   }
 
-  /** The certificate that clients must trust. */
+  /** The CA certificate that clients must trust. */
   get caPem(): string {
     if (this.address === undefined)
       throw new InvariantError('LocalArm has no certificate before listen() has returned.');
     return this.address.caPem;
   }
 
-  /** A TokenCredential for clients in this process. Others get theirs with `credentials` from the token endpoint. */
+  /** A TokenCredential for clients in this process. Other clients sign in at the token endpoint with `credentials`. */
   get credential(): { getToken(): Promise<{ token: string; expiresOnTimestamp: number }> } {
     const { tokens, owner } = this.services;
     return { getToken: async () => ({ token: tokens.endless(owner), expiresOnTimestamp: Number.MAX_SAFE_INTEGER }) };
   }
 
-  /** Where the metadata service of a VM answers: its `/metadata/…` is below this. The address is a secret. */
+  /** Returns the base URL of a VM's metadata service, with `/metadata/…` below it. The URL is a secret. */
   metadataEndpoint(machine: string): string {
     return `${this.endpoint}/imds/${machine}/${this.services.tokens.metadataKey(machine)}`;
   }
 
-  /** Another client, with these roles only. */
+  /** Adds a client that has only these roles, and returns its credentials. */
   addPrincipal(assignments: readonly RoleAssignment[]): LocalCredentials {
     const { random } = this.options;
     const principal = { clientId: random.uuid(), objectId: random.uuid(), clientSecret: random.uuid(), assignments };
@@ -199,22 +198,22 @@ export class LocalArm {
     return { tenantId: this.credentials.tenantId, clientId: principal.clientId, clientSecret: principal.clientSecret };
   }
 
-  /** Lets tokens of another issuer, such as a cluster's, stand for a client: workload identity. */
+  /** Accepts tokens of another issuer, such as a cluster, in place of a client's secret: workload identity. */
   federate(credential: FederatedCredential): void {
     this.services.tokens.federate(credential);
   }
 
-  /** Adds an agent pool to the cluster, as `az aks nodepool add` would; one that is there gets these properties. */
+  /** Adds an agent pool to the cluster, as `az aks nodepool add` would; an existing pool gets these properties. */
   addAgentPool(name: string, properties: JsonObject): void {
     this.services.addPool(this.cluster, name, properties);
   }
 
-  /** Calls the listener with every VM that comes or goes from now on; returns how to stop. */
+  /** Calls the listener with every event of a VM from now on; returns a function that ends the subscription. */
   onVirtualMachine(listener: (event: VirtualMachineEvent) => void): () => void {
     return this.services.machines.onEvent(listener);
   }
 
-  /** The clusters of the subscription. */
+  /** Returns the clusters of the subscription. */
   managedClusters(): readonly ManagedCluster[] {
     return this.context.store.list(MANAGED_CLUSTERS).map(managedClusterOf);
   }
@@ -224,30 +223,30 @@ export class LocalArm {
     return found && managedClusterOf(found);
   }
 
-  /** Whether the cluster has an agent pool for the pods that AKS runs in it. */
+  /** Whether the cluster has a system pool, on which AKS's own pods run. */
   hasSystemPool({ resourceGroup, name }: ClusterName): boolean {
     const { store } = this.context;
     const pools = store.children(store.findIn(resourceGroup, MANAGED_CLUSTERS, name)?.id ?? '', AGENT_POOLS);
     return pools.some(({ properties }) => textAt(properties, 'mode') === 'System');
   }
 
-  /** The window of a maintenance configuration of a cluster; undefined when there is none of that name. */
+  /** Returns the window of a maintenance configuration of a cluster; undefined when none has that name. */
   maintenanceWindow({ resourceGroup, name }: ClusterName, configuration: string): JsonObject | undefined {
     const found = this.context.store.findIn(resourceGroup, MAINTENANCE_KIND.type, name, configuration);
     return found && objectAt(found.properties, 'maintenanceWindow');
   }
 
-  /** Takes the control plane and the agent pools of a cluster to another version, as AKS does by itself. */
+  /** Upgrades the control plane and the agent pools of a cluster, as AKS does by itself. */
   upgradeCluster(cluster: ClusterName, version: string): void {
     this.services.upgradeCluster(cluster, version);
   }
 
-  /** Where the nodes of a cluster are. */
+  /** Returns the network of a cluster's nodes. */
   networkOf({ nodeResourceGroup }: ManagedCluster): ClusterNetwork {
     return this.services.networkOf(nodeResourceGroup);
   }
 
-  /** Calls the listener with every cluster that comes, changes or goes from now on; returns how to stop. */
+  /** Calls the listener with every cluster that is created, changed or deleted; returns a function that ends it. */
   onManagedCluster(listener: (cluster: ManagedCluster, isGone: boolean) => void): () => void {
     return this.context.store.onChange((before, after) => {
       const cluster = after ?? before;
@@ -255,7 +254,7 @@ export class LocalArm {
     });
   }
 
-  /** Calls the listener with every cluster whose control plane has come to another version; returns how to stop. */
+  /** Calls the listener with every cluster whose control plane changed its version; returns a function that ends it. */
   onUpgrade(listener: (cluster: ManagedCluster) => void): () => void {
     return this.context.store.onChange((before, after) => {
       if (after?.type !== MANAGED_CLUSTERS || before === undefined) return;
@@ -264,44 +263,44 @@ export class LocalArm {
     });
   }
 
-  /** Calls the listener with every change of a resource from now on; returns how to stop. */
+  /** Calls the listener with every change of a resource; returns a function that ends the subscription. */
   onChange(listener: (change: StoreChange) => void): () => void {
     return this.context.store.subscribe(listener);
   }
 
-  /** The VMs that exist now, in any state. */
+  /** Returns all VMs, in any state. */
   virtualMachines(): readonly LocalVirtualMachine[] {
     return this.services.machines.all();
   }
 
-  /** By its name; undefined when there is none. */
+  /** Returns the VM of that name; undefined when there is none. */
   virtualMachine(name: string): LocalVirtualMachine | undefined {
     const { machines } = this.services;
     const found = machines.byName(name);
     return found && machines.describe(found);
   }
 
-  /** Whether a VM may pull from a registry when it signs in as `clientId`; `elsewhere`: the registry is not of this Azure. */
+  /** Whether a VM may pull from a registry as `clientId`; `elsewhere` for a registry that is not in this Azure. */
   pullRight(vmName: string, host: string, clientId: string): 'granted' | 'denied' | 'elsewhere' {
     const { machines, principals } = this.services;
     const machine = machines.byName(vmName);
     return machine === undefined ? 'denied' : pullRight(this.context, principals, machine, host, clientId);
   }
 
-  /** Changes a quota: a family's name, `cores` for the region, `lowPriorityCores` for spot; undefined restores it. */
+  /** Sets a quota: a family's name, `cores` for the region, `lowPriorityCores` for spot; undefined restores it. */
   setQuota(counter: string, limit: number | undefined): void {
     this.services.usages.setLimit(counter, limit);
   }
 
-  /** Takes a size from the subscription, everywhere or in some zones; returns how to give it back. */
+  /** Restricts a size, everywhere or in some zones; returns a function that lifts the restriction. */
   restrict(restriction: SkuRestriction): () => void {
     this.services.skus.restrict(restriction);
     return () => this.services.skus.unrestrict(restriction.size);
   }
 
   /**
-   * Takes a VM back as Azure does with spot capacity, after telling it when there is notice in milliseconds;
-   * false when there is none of that name.
+   * Evicts a VM as Azure does with spot VMs, announced by a scheduled event when `notice`, in milliseconds, is given.
+   * Returns false when no VM has that name.
    */
   preempt(name: string, notice = 0): boolean {
     const { machines, events } = this.services;
@@ -312,18 +311,18 @@ export class LocalArm {
     return true;
   }
 
-  /** The quota family of a size; undefined for a size that is not sold here. */
+  /** Returns the quota family of a size; undefined for a size that is not sold here. */
   familyOf(size: string): string | undefined {
     return this.context.catalogue.find(size)?.sku.family;
   }
 
-  /** US dollars per hour of a size; undefined for a size that is not sold here. */
+  /** Returns the price of a size in US dollars per hour; undefined for a size that is not sold here. */
   price(size: string, isSpot: boolean): number | undefined {
     const price = this.context.catalogue.find(size)?.price;
     return price === undefined || !isSpot ? price : estimatedSpotPrice(price);
   }
 
-  /** Data disks that VMs of a size take; undefined for a size that is not sold here. */
+  /** Returns the maximum number of data disks of a size; undefined for a size that is not sold here. */
   dataDisks(size: string): number | undefined {
     const capabilities = this.context.catalogue.find(size)?.sku.capabilities;
     const count = capabilities?.find(({ name }) => name === 'MaxDataDiskCount')?.value;
@@ -331,7 +330,7 @@ export class LocalArm {
   }
 }
 
-/** A region's catalogue is made when it is first asked for. */
+/** Returns a function that makes the catalogue of a region on first use. */
 function rememberCatalogues(): (location: string) => SkuCatalogue {
   const known = new Map<string, SkuCatalogue>();
   return (location) => {

@@ -1,4 +1,4 @@
-/** Long-running operations that clients poll and that end when the clock says so. */
+/** Long-running operations, which clients poll and which end by the clock. */
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { ArmError } from './armError.ts';
@@ -8,7 +8,7 @@ import type { ArmRequest } from './server/router.ts';
 export interface Operation {
   readonly id: string;
   readonly startedAt: number;
-  /** When it is due to end. */
+  /** When the operation is expected to end. */
   readonly endsAt: number;
   endedAt: number | undefined;
   status: 'InProgress' | 'Succeeded' | 'Failed';
@@ -18,25 +18,25 @@ export interface Operation {
 }
 
 export interface Change {
-  /** Until it is applied. */
+  /** Time until the change is applied. */
   readonly milliseconds: number;
-  /** From then until clients that poll see the end. */
-  readonly untold?: number | undefined;
+  /** Time from then until clients that poll see the end. */
+  readonly reportDelay?: number | undefined;
   /** Applies the change. An ArmError that it throws becomes the operation's failure. */
   readonly finish: () => void;
-  /** When given, the change fails at its end, and this undoes or marks what was begun. */
+  /** When given, the operation fails at its end, and `apply` undoes the change or marks the resource as failed. */
   readonly failure?: { readonly error: ArmError; readonly apply: () => void } | undefined;
   readonly result?: () => unknown;
 }
 
-/** Azure forgets operations, too; clients that poll this late get a 404. */
+/** Older operations are dropped, as in Azure; clients that still poll them get a 404. */
 const MAX_REMEMBERED = 20_000;
 
 export class Operations {
   private readonly clock: Clock;
   private readonly random: Random;
   private readonly operations = new Map<string, Operation>();
-  /** Cancels of the changes under way, by the id of their operation. */
+  /** Functions that cancel the changes under way, by the id of their operation. */
   private readonly pending = new Map<string, () => void>();
 
   constructor(clock: Clock, random: Random) {
@@ -45,17 +45,17 @@ export class Operations {
   }
 
   begin(change: Change): Operation {
-    const untold = change.untold ?? 0;
-    const operation = this.newOperation(change.milliseconds + untold, change.result);
+    const reportDelay = change.reportDelay ?? 0;
+    const operation = this.newOperation(change.milliseconds + reportDelay, change.result);
     this.after(operation, change.milliseconds, () => {
       const error = applied(change);
-      if (untold > 0) this.after(operation, untold, () => this.end(operation, error));
+      if (reportDelay > 0) this.after(operation, reportDelay, () => this.end(operation, error));
       else this.end(operation, error);
     });
     return operation;
   }
 
-  /** What a request begins: with an injected fault it lasts longer, or fails at its end, when `failed` marks that. */
+  /** Begins the operation of a request. An injected fault prolongs it, or makes it end with `failed`. */
   beginFor(
     { lateFault, extraTime = 0 }: Pick<ArmRequest, 'lateFault' | 'extraTime'>,
     { milliseconds, failed, ...change }: Omit<Change, 'failure'> & { readonly failed: () => void },
@@ -72,7 +72,7 @@ export class Operations {
     this.pending.set(operation.id, cancel);
   }
 
-  /** A newer operation takes over: the change does not happen, and clients that poll it get the reason. */
+  /** Fails an operation that a newer one replaces: its change is not applied, and clients that poll it are told. */
   preempt(operation: Operation): void {
     if (operation.status !== 'InProgress') return;
     this.pending.get(operation.id)?.();
@@ -80,7 +80,7 @@ export class Operations {
     this.end(operation, refusal('OperationPreempted'));
   }
 
-  /** An operation that the caller ends; it is expected to take `milliseconds`. */
+  /** Returns an operation that the caller ends; it is expected to take `milliseconds`. */
   open(milliseconds: number): { readonly operation: Operation; readonly end: (failure: ArmError | undefined) => void } {
     const operation = this.newOperation(milliseconds, undefined);
     return { operation, end: (failure) => this.end(operation, failure) };
@@ -92,7 +92,7 @@ export class Operations {
     return operation;
   }
 
-  /** Cancels everything under way. */
+  /** Cancels all changes under way. */
   close(): void {
     for (const cancel of this.pending.values()) cancel();
     this.pending.clear();
@@ -129,7 +129,7 @@ export class Operations {
   }
 }
 
-/** Makes the change, or marks its failure; what went wrong. */
+/** Applies the change or its failure; returns the error of the operation. */
 function applied({ finish, failure }: Change): ArmError | undefined {
   try {
     if (failure === undefined) finish();

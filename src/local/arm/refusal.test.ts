@@ -12,17 +12,17 @@ const LOCAL = join(import.meta.dirname, '..');
 interface Call {
   readonly file: string;
   readonly keys: readonly string[];
-  /** Of the values that are handed over. */
+  /** Names of the values that the call passes. */
   readonly names: readonly string[];
 }
 
-/** The texts that an expression can be: one, or one of two by a condition. */
+/** Returns the texts that an expression can evaluate to: two for a conditional expression. */
 function textsOf(node: ts.Node | undefined): readonly string[] {
   if (node === undefined) return [];
   if (ts.isConditionalExpression(node)) return [node.whenTrue, node.whenFalse].flatMap(textsOf);
   if (ts.isStringLiteral(node)) return [node.text];
   if (!ts.isIdentifier(node)) return [];
-  // A constant of the same file.
+  // The identifier is a constant of the same file.
   const found: string[] = [];
   const visit = (each: ts.Node): void => {
     each.forEachChild(visit);
@@ -32,7 +32,7 @@ function textsOf(node: ts.Node | undefined): readonly string[] {
   return found;
 }
 
-/** The calls of a function in the sources. */
+/** Returns all calls of a function in the sources. */
 function calls(name: string): readonly Call[] {
   const files = readdirSync(LOCAL, { recursive: true, encoding: 'utf8' }).filter((file) =>
     /(?<!\.test)\.ts$/.test(file),
@@ -62,7 +62,7 @@ describe.each([
   ['refusal', arm],
   ['aksRefusal', aks],
 ] as const)('%s', (name, table: Readonly<Record<string, { message: string; target?: string }>>) => {
-  it('has the values of all its placeholders, and no other', () => {
+  it('is called with exactly the values of its placeholders', () => {
     for (const { file, keys, names } of calls(name)) {
       expect([file, keys]).not.toEqual([file, []]);
       for (const key of keys) {
@@ -72,13 +72,13 @@ describe.each([
     }
   });
 
-  it('uses every row', () => {
+  it('has no unused row', () => {
     const used = new Set(calls(name).flatMap(({ keys }) => keys));
     expect(Object.keys(table).filter((key) => !used.has(key))).toEqual([]);
   });
 });
 
-it('fills in the values, and answers with the code before the dot', () => {
+it('fills in the values, and takes the code before the dot of its key', () => {
   const error = refusal('NotFound.disk', { id: '/d' });
   expect([error.status, error.toBody()]).toEqual([
     404,
@@ -86,7 +86,7 @@ it('fills in the values, and answers with the code before the dot', () => {
   ]);
 });
 
-it('names the target by the values, and is bare where it comes from AKS', () => {
+it('fills in the target, and has no `error` around errors of AKS', () => {
   const error = aksRefusal('PropertyChangeNotAllowed', { property: 'properties.a' });
   expect([error.status, error.toBody()]).toEqual([
     400,

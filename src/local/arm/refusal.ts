@@ -1,6 +1,6 @@
 /**
- * What Azure says when it refuses a request. `refusals.json` has its words: by code (where one code is used in several
- * ways, a dot and which one), the status and the message, with `{name}` in the place of a value.
+ * The errors with which Azure refuses requests. `refusals.json` has status and message by code (a code with several
+ * messages has a suffix after a dot); `{name}` stands for a value.
  */
 import { ArmError, type ArmErrorOptions } from './armError.ts';
 import refusals from './refusals.json' with { type: 'json' };
@@ -12,7 +12,7 @@ interface Refusal extends Pick<ArmErrorOptions, 'target' | 'details'> {
   readonly message: string;
 }
 
-/** Makes the refusals of a table; all of them have what `always` says. */
+/** Returns a function that makes the errors of a table; all of them have the options in `always`. */
 export function refusalsFrom<Key extends string>(table: Readonly<Record<Key, Refusal>>, always: ArmErrorOptions = {}) {
   return (
     key: Key,

@@ -10,7 +10,7 @@ import { LocalArm } from './localArm.ts';
 
 const SUBSCRIPTION = '00000000-0000-0000-0000-000000000001';
 
-describe('a subscription that is kept', () => {
+describe('a subscription that is kept in a journal', () => {
   let folder: string;
   let file: string;
   beforeEach(() => {
@@ -27,7 +27,7 @@ describe('a subscription that is kept', () => {
     properties,
   });
 
-  /** As a process does that writes and ends. */
+  /** Opens the journal, changes the store and closes the journal, as one process does. */
   const write = (change: (store: ResourceStore) => void): void => {
     const store = new ResourceStore(SUBSCRIPTION);
     const end = keepResources(file, store);
@@ -35,7 +35,7 @@ describe('a subscription that is kept', () => {
     end();
   };
 
-  it('has the same resources and secrets, of whatever type, and not those that are gone', () => {
+  it('restores resources of any type with their hidden members, but no deleted ones', () => {
     write((store) => {
       store.putGroup({ name: 'group', location: 'eastus', provisioningState: 'Succeeded' });
       store.putGroup({ name: 'passing', location: 'eastus', provisioningState: 'Deleting' });
@@ -45,7 +45,7 @@ describe('a subscription that is kept', () => {
       store.put(resource('gone'));
       store.delete(resource('gone').id);
     });
-    // Once more, for what a second process finds was written by the rewriting of the first.
+    // The second process rewrites the journal as a snapshot, which the third one reads.
     write(() => undefined);
     write((store) => {
       expect(store.all()).toEqual([{ ...resource('kept', { size: 2 }), hidden: { customData: 'c2VjcmV0' } }]);
@@ -53,7 +53,7 @@ describe('a subscription that is kept', () => {
     });
   });
 
-  it('finishes what was half done', async () => {
+  it('finishes creations and deletions that were under way', async () => {
     const clock = new VirtualClock(0);
     const options = { clock, random: new SeededRandom(1), subscriptionId: SUBSCRIPTION, stateFile: file };
     const first = new LocalArm(options);

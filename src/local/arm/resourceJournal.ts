@@ -1,15 +1,15 @@
 /**
- * Keeps the resource store in a journal between processes. Operations are not kept: each type resumes what it finds half
- * done, and clients read the resource again.
+ * Keeps the resource store in a journal between processes. Operations are not kept: each type resumes its unfinished
+ * changes, and clients read the resource again.
  */
 import { Journal } from '../journal.ts';
 import type { ResourceStore, StoreChange } from './resourceStore.ts';
 
 const NAME = 'nodewrightAzure';
-/** 3: nodes of agent pools boot with the real name of their API server. */
+/** Since version 3, nodes of agent pools boot with the real name of their API server. */
 const VERSION = 3;
 
-/** Restores what the file holds, then records everything that happens. Returns a function that ends it. */
+/** Restores the resources in the file, then records every change. Returns a function that closes the journal. */
 export function keepResources(path: string, store: ResourceStore): () => void {
   const journal = new Journal({
     path,

@@ -5,7 +5,7 @@ import type { JsonObject } from './jsonPath.ts';
 export interface ArmResource {
   readonly id: string;
   readonly name: string;
-  /** `Microsoft.Compute/virtualMachines`. */
+  /** For example `Microsoft.Compute/virtualMachines`. */
   readonly type: string;
   readonly location?: string;
   readonly zones?: readonly string[];
@@ -16,7 +16,7 @@ export interface ArmResource {
   readonly managedBy?: string;
   readonly etag: string;
   readonly properties: JsonObject;
-  /** What Azure keeps of a resource but never shows. */
+  /** Members that Azure keeps but never shows. */
   readonly hidden?: JsonObject;
 }
 
@@ -28,7 +28,7 @@ export interface ResourceGroup {
   readonly provisioningState: 'Succeeded' | 'Deleting';
 }
 
-/** One change of the store, as JSON can hold it: enough to make the same change elsewhere. */
+/** One change of the store as plain JSON, from which another store can repeat it. */
 export type StoreChange =
   | { readonly resource: ArmResource }
   | { readonly removed: string }
@@ -39,7 +39,7 @@ export type StoreListener = (before: ArmResource | undefined, after: ArmResource
 
 interface TypeIndex {
   readonly byKey: Map<string, ArmResource>;
-  /** Sorted keys; undefined after a key came or went. */
+  /** Sorted keys; undefined after a key was added or removed. */
   order: readonly string[] | undefined;
 }
 
@@ -71,7 +71,7 @@ export class ResourceStore {
     return this.groups.get(name.toLowerCase());
   }
 
-  /** 404 when there is no such group. */
+  /** Throws 404 when there is no such group. */
   group(name: string): ResourceGroup {
     const found = this.findGroup(name);
     if (found === undefined) throw refusal('ResourceGroupNotFound', { name });
@@ -84,7 +84,7 @@ export class ResourceStore {
     );
   }
 
-  /** `type` has one or more steps: `Microsoft.Network/virtualNetworks/subnets` takes two names. */
+  /** Returns the id of a resource; a child type such as `Microsoft.Network/virtualNetworks/subnets` takes two names. */
   idOf(group: string, type: string, ...names: readonly string[]): string {
     const [namespace = '', ...kinds] = type.split('/');
     const path = kinds.map((kind, index) => `${kind}/${names[index] ?? ''}`).join('/');
@@ -130,19 +130,19 @@ export class ResourceStore {
     return this.resources.get(id.toLowerCase());
   }
 
-  /** Undefined also when its group is not there. */
+  /** Returns undefined also when the group does not exist. */
   findIn(group: string, type: string, ...names: readonly string[]): ArmResource | undefined {
     return this.findGroup(group) && this.find(this.idOf(group, type, ...names));
   }
 
-  /** 404 with ARM's own words when absent. */
+  /** Throws 404 when there is no such resource. */
   get(group: string, type: string, ...names: readonly string[]): ArmResource {
     const resource = this.find(this.idOf(group, type, ...names));
     if (resource === undefined) throw refusal('ResourceNotFound', { type, path: names.join('/'), group });
     return resource;
   }
 
-  /** All resources of a type, in one group or in all, ordered by id so that pages do not shift. */
+  /** Returns the resources of a type, in one group or in all, ordered by id so that pages do not shift. */
   list(type: string, group?: string): readonly ArmResource[] {
     const index = this.indexOf(type);
     index.order ??= [...index.byKey.keys()].sort();
@@ -155,7 +155,7 @@ export class ResourceStore {
     return found;
   }
 
-  /** Direct children of a resource, of one type when it is given. */
+  /** Returns the direct children of a resource, of one type when it is given. */
   children(id: string, type?: string): readonly ArmResource[] {
     const keys = this.childKeys.get(id.toLowerCase()) ?? EMPTY;
     return [...keys]
@@ -165,7 +165,7 @@ export class ResourceStore {
       .filter((child) => type === undefined || child.type.toLowerCase() === type.toLowerCase());
   }
 
-  /** Every resource, of one group when it is given, ordered by id. */
+  /** Returns all resources, of one group when it is given, ordered by id. */
   all(group?: string): readonly ArmResource[] {
     const prefix = group === undefined ? '' : `${this.groupId(this.group(group).name)}/`.toLowerCase();
     return [...this.resources]
@@ -174,19 +174,19 @@ export class ResourceStore {
       .map(([, resource]) => resource);
   }
 
-  /** Calls the listener with every change from now on. Returns the way to stop. */
+  /** Calls the listener with every change from now on. Returns a function that ends the subscription. */
   onChange(listener: StoreListener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  /** The same, with changes in a form that can be stored. Returns the way to stop. */
+  /** Like `onChange`, also for groups, with changes in a form that can be stored. */
   subscribe(subscriber: (change: StoreChange) => void): () => void {
     this.subscribers.add(subscriber);
     return () => this.subscribers.delete(subscriber);
   }
 
-  /** Makes a change that another store had, or this one in an earlier process. */
+  /** Repeats a change of another store or of an earlier process. */
   apply(change: StoreChange): void {
     if ('resource' in change) this.put(change.resource);
     else if ('removed' in change) this.delete(change.removed);
@@ -194,7 +194,7 @@ export class ResourceStore {
     else if ('removedGroup' in change) this.deleteGroup(change.removedGroup);
   }
 
-  /** The changes that would fill an empty store like this one. */
+  /** Yields changes that give an empty store the contents of this one. */
   *snapshot(): Iterable<StoreChange> {
     for (const group of this.groups.values()) yield { group };
     for (const resource of this.resources.values()) yield { resource };
@@ -214,12 +214,12 @@ export class ResourceStore {
   }
 }
 
-/** What a client is shown of a resource. */
+/** Returns the members of a resource that clients see. */
 export function present({ hidden: _hidden, ...shown }: ArmResource): Omit<ArmResource, 'hidden'> {
   return shown;
 }
 
-/** `…/virtualMachines/x` for `…/virtualMachines/x/extensions/y`; undefined for a resource without a parent. */
+/** Returns `…/virtualMachines/x` for `…/virtualMachines/x/extensions/y`; undefined for a resource without a parent. */
 function parentOf(key: string): string | undefined {
   const steps = key.split('/');
   const provider = steps.lastIndexOf('providers');

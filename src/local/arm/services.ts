@@ -1,4 +1,4 @@
-/** Puts the services of the local Azure together, with the router over all their routes. */
+/** Composes the services of the local Azure and the router over all their routes. */
 import type { Clock } from '../../clock/clock.ts';
 import type { ArmContext } from './armContext.ts';
 import { COMPUTE_KINDS } from './compute/computeKinds.ts';
@@ -44,31 +44,31 @@ import { tagRoutes } from './resources/tags.ts';
 import { Router } from './server/router.ts';
 import { VIRTUAL_MACHINES, VirtualMachines } from './virtualMachines.ts';
 
-/** The same in every process: VMs refer to images by it. */
+/** Fixed, because VMs that are kept between processes refer to images by it. */
 const IMAGE_SUBSCRIPTION = '10000000-0000-4000-8000-000000000001';
 
 export interface ServicesOptions {
   readonly context: ArmContext;
   readonly credentials: LocalCredentials;
   readonly faults: FaultPlan;
-  /** Limits in vCPUs, where they differ from generous ones. */
+  /** Limits in vCPUs that replace the default ones. */
   readonly quota: QuotaLimits;
   /** Sizes that the subscription may not use. */
   readonly restrictions: readonly SkuRestriction[];
   readonly kubeconfig: KubeconfigOf;
-  /** What of node auto-provisioning runs in a cluster; undefined when its API server does not run. */
+  /** Returns what a cluster uses of node auto-provisioning; undefined when its API server does not run. */
   readonly provisioningUse: (cluster: ClusterName) => NodeProvisioningUse | undefined;
-  /** Empties a node before AKS removes it. */
+  /** Drains a node before AKS deletes it. */
   readonly drainNode: DrainNode;
-  /** Brings labels and taints of an agent pool to its nodes. */
+  /** Applies changed labels and taints of an agent pool to its nodes. */
   readonly markNodes: MarkNodes;
-  /** The clock of clients in other processes: their tokens last by it. */
+  /** The clock of clients in other processes, by which tokens expire. */
   readonly tokenClock: Clock;
 }
 
 export type Services = ReturnType<typeof createServices>;
 
-// The type follows from the services.
+// Without a return type: `Services` is inferred from the function.
 export function createServices(options: ServicesOptions) {
   const { context, credentials } = options;
   const { clock, random, store } = context;
@@ -123,8 +123,8 @@ export function createServices(options: ServicesOptions) {
     REGISTRY_KIND,
     ...clusterKinds({
       layOut: (cluster) => clusters.layOut(cluster),
-      checkPools: (cluster, wish) => clusters.checkPools(pools, cluster, wish),
-      putPools: (cluster, wish) => clusters.putPools(pools, cluster, wish),
+      checkPools: (cluster, write) => clusters.checkPools(pools, cluster, write),
+      putPools: (cluster, write) => clusters.putPools(pools, cluster, write),
       tearDown: (group) => clusters.empty(group, true),
       provisioningUse: (cluster) => options.provisioningUse(clusterNameOf(cluster)),
       tenantId: credentials.tenantId,
@@ -172,32 +172,32 @@ export function createServices(options: ServicesOptions) {
     images,
     tokens,
     principals,
-    /** The principal that may do everything. */
+    /** The principal that is Owner of everything. */
     owner,
-    /** The cluster that is there from the start. */
+    /** Adds the initial cluster. */
     addCluster: (cluster: ClusterName, nodeResourceGroup: string) => clusters.add(pools, cluster, nodeResourceGroup),
-    /** The network of a cluster's nodes, by their group. */
+    /** Returns the network of a cluster's nodes, by the node resource group. */
     networkOf: (nodeResourceGroup: string) => clusters.networkOf(nodeResourceGroup),
-    /** Takes a cluster and its agent pools to another version of Kubernetes. */
+    /** Upgrades a cluster and its agent pools. */
     upgradeCluster: ({ resourceGroup, name }: ClusterName, version: string): void =>
       clusters.upgrade(pools, store.get(resourceGroup, MANAGED_CLUSTERS, name), version),
-    /** Writes an agent pool of a cluster; its nodes boot, and the pool counts as made. */
+    /** Writes an agent pool of a cluster and marks it as Succeeded at once, while its nodes boot. */
     addPool: ({ resourceGroup, name: clusterName }: ClusterName, name: string, properties: JsonObject): void => {
       const { id } = pools.write(store.get(resourceGroup, MANAGED_CLUSTERS, clusterName), name, properties);
       pools.settle(id, 'Succeeded');
     },
-    /** When the store was restored: VMs, interfaces and groups go on with what was under way. */
+    /** Resumes unfinished changes after the store was restored. */
     resume: (): void => {
       machines.resume();
       clusters.resume();
       rollouts.resume();
     },
-    /** Ends what goes on by itself. */
+    /** Cancels scheduled events and rollouts. */
     close: (): void => {
       events.close();
       rollouts.close();
     },
-    /** The types that `resume` takes care of. */
+    /** The types whose changes `resume` finishes. */
     resumedTypes: new Set([VIRTUAL_MACHINES]) as ReadonlySet<string>,
   };
 }

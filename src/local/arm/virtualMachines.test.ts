@@ -109,7 +109,7 @@ describe('virtual machines through @azure/arm-compute', () => {
     });
   });
 
-  it('are switched off and on', async () => {
+  it('are powered off and on', async () => {
     const { group } = fixture;
     await fixture.createMachine('one');
     await machines().powerOff(group, 'one', POLL);
@@ -132,7 +132,7 @@ describe('virtual machines through @azure/arm-compute', () => {
     ).rejects.toMatchObject({ code: 'OperationNotAllowed' });
   });
 
-  it('carry extensions, whose secrets are never returned', async () => {
+  it('have extensions, whose protected settings are never returned', async () => {
     const { group, compute } = fixture;
     await fixture.createMachine('one');
     const { virtualMachineExtensions: extensions } = compute;
@@ -155,7 +155,7 @@ describe('virtual machines through @azure/arm-compute', () => {
     expect(updated).toMatchObject({ tags: { c: 'd' }, publisher: 'Microsoft.Azure.Extensions' });
     expect((await extensions.list(group, 'one')).value).toHaveLength(1);
     expect((await machines().get(group, 'one')).resources?.[0]?.name).toBe('cse-agent-karpenter');
-    await expect(extensions.createOrUpdate(group, 'nobody', 'x', body, POLL)).rejects.toMatchObject({
+    await expect(extensions.createOrUpdate(group, 'missing', 'x', body, POLL)).rejects.toMatchObject({
       statusCode: 404,
       code: 'ParentResourceNotFound',
     });
@@ -174,7 +174,7 @@ describe('virtual machines through @azure/arm-compute', () => {
       409,
       'SkuNotAvailable',
     ],
-    ['eviction without spot', { evictionPolicy: 'Delete' }, 400, 'InvalidParameter'],
+    ['an eviction policy without spot', { evictionPolicy: 'Delete' }, 400, 'InvalidParameter'],
     ['a price without spot', { billingProfile: { maxPrice: -1 } }, 400, 'InvalidParameter'],
     [
       'a price below the spot price',
@@ -183,7 +183,7 @@ describe('virtual machines through @azure/arm-compute', () => {
       'OperationNotAllowed',
     ],
     [
-      'spot of a size that has none',
+      'spot of a size that does not offer it',
       { priority: 'Spot', hardwareProfile: { vmSize: 'Standard_B2ms' } },
       400,
       'InvalidParameter',
@@ -195,7 +195,7 @@ describe('virtual machines through @azure/arm-compute', () => {
       'InvalidParameter',
     ],
     [
-      'custom data that is no Base64',
+      'custom data that is not Base64',
       { osProfile: { computerName: 'x', adminUsername: 'a', customData: '#!' } },
       400,
       'InvalidParameter',
@@ -225,7 +225,7 @@ describe('virtual machines through @azure/arm-compute', () => {
       'InvalidParameter',
     ],
     [
-      'trusted launch on a size that has none',
+      'trusted launch on a size that does not support it',
       {
         hardwareProfile: { vmSize: 'Standard_D2ps_v5' },
         securityProfile: { securityType: 'TrustedLaunch', uefiSettings: { vTpmEnabled: true } },
@@ -234,7 +234,7 @@ describe('virtual machines through @azure/arm-compute', () => {
       'BadRequest',
     ],
     [
-      'an image for another processor',
+      'an image for another architecture',
       {
         hardwareProfile: { vmSize: 'Standard_D2ps_v5' },
         storageProfile: {
@@ -248,7 +248,7 @@ describe('virtual machines through @azure/arm-compute', () => {
       'BadRequest',
     ],
     [
-      'an image version that is not there',
+      'an unknown image version',
       {
         storageProfile: {
           imageReference: {
@@ -261,7 +261,7 @@ describe('virtual machines through @azure/arm-compute', () => {
       'GalleryImageNotFound',
     ],
     [
-      'a key that is not there',
+      'an unknown disk encryption set',
       { storageProfile: { osDisk: { createOption: 'FromImage', managedDisk: { diskEncryptionSet: { id: '/no' } } } } },
       404,
       'NotFound',
@@ -275,7 +275,7 @@ describe('virtual machines through @azure/arm-compute', () => {
     expect(fixture.arm.virtualMachines()).toEqual([]);
   });
 
-  it('refuse what they are made of to change, and an interface or disk of another', async () => {
+  it('refuse changes of immutable properties, and an interface or disk of another VM', async () => {
     const { group } = fixture;
     const nic = await fixture.createInterface('one');
     const put = (more: Partial<VirtualMachine>, name = 'one') =>
@@ -306,7 +306,7 @@ describe('virtual machines through @azure/arm-compute', () => {
     await interfaces().beginDeleteAndWait(group, 'other', POLL);
   });
 
-  it('keep what was not made to go with them', async () => {
+  it('leave interface and disk when the delete option is Detach', async () => {
     const { group, compute } = fixture;
     const nic = await fixture.createInterface('kept');
     const body = fixture.machineOn(nic.id ?? '', {
@@ -323,7 +323,7 @@ describe('virtual machines through @azure/arm-compute', () => {
     await interfaces().beginDeleteAndWait(group, 'kept', POLL);
   });
 
-  it('fail at once or late as faults say, and are tried again by another PUT', async () => {
+  it('fail at once or late with an injected fault, and are created again by another PUT', async () => {
     const { group } = fixture;
     const nic = await fixture.createInterface('one');
     const error = new ArmError(409, 'AllocationFailed', 'No room.');
@@ -341,7 +341,7 @@ describe('virtual machines through @azure/arm-compute', () => {
     expect(events.map(({ type }) => type)).toEqual(['created']);
   });
 
-  it('that are deleted while they are created never run', async () => {
+  it('never run when they are deleted while they are created', async () => {
     const slow = await ArmFixture.start({ durations: { virtualMachineCreate: 600_000 } });
     try {
       const seen: string[] = [];
@@ -359,7 +359,7 @@ describe('virtual machines through @azure/arm-compute', () => {
     }
   });
 
-  it('run before an operation is over that ends late, and so do interfaces', async () => {
+  it('run, and their interfaces are ready, before an operation that finishes late ends', async () => {
     const { group } = fixture;
     const late = { kind: 'finishLate', milliseconds: 600_000 } as const;
     for (const kind of ['virtualMachines', 'networkInterfaces']) faults.set(`${kind}.createOrUpdate`, late);
@@ -367,14 +367,14 @@ describe('virtual machines through @azure/arm-compute', () => {
       location: fixture.arm.location,
       ipConfigurations: [{ name: 'one', primary: true, subnet: { id: fixture.arm.network.subnetId } }],
     });
-    const nic = await eventually('the interface is ready', async () => {
+    const nic = await eventually('the interface to be ready', async () => {
       const found = await interfaces().get(group, 'one');
       return found.provisioningState === 'Succeeded' ? found : undefined;
     });
     await machines()
       .createOrUpdate(group, 'one', fixture.machineOn(nic.id ?? ''), POLL)
       .submitted();
-    await eventually('it runs', async () => (events.length > 0 ? true : undefined));
+    await eventually('the VM to run', async () => (events.length > 0 ? true : undefined));
     expect((await machines().get(group, 'one')).provisioningState).toBe('Creating');
     expect(await powerOf('one')).toBe('PowerState/running');
     faults.clear();
@@ -382,14 +382,14 @@ describe('virtual machines through @azure/arm-compute', () => {
     expect(events.map(({ type }) => type)).toEqual(['created', 'deleted']);
   });
 
-  it('are evicted as they were made to be', async () => {
+  it('are deleted or deallocated by their eviction policy', async () => {
     const { group } = fixture;
     const spot = { priority: 'Spot', billingProfile: { maxPrice: -1 } } as const;
     await fixture.createMachine('gone', { ...spot, evictionPolicy: 'Delete' });
     await fixture.createMachine('off', { ...spot, evictionPolicy: 'Deallocate' });
     expect(fixture.arm.preempt('gone')).toBe(true);
     expect(fixture.arm.preempt('off')).toBe(true);
-    expect(fixture.arm.preempt('nobody')).toBe(false);
+    expect(fixture.arm.preempt('missing')).toBe(false);
     await expect(machines().get(group, 'gone')).rejects.toMatchObject({ statusCode: 404 });
     expect(await powerOf('off')).toBe('PowerState/deallocated');
     expect(events.map(({ type, vm }) => `${type} ${vm.name}`)).toEqual([

@@ -1,18 +1,18 @@
-/** Virtual machines: created, changed, stopped and deleted in time, with their interfaces and disks. */
+/** Virtual machines: creation, updates, power and deletion as operations over time, with interfaces and disks. */
 import { accepted, changed, type ArmContext } from './armContext.ts';
 import type { ArmError } from './armError.ts';
 import { attachDisks, detachMissing, releaseDisks } from './compute/virtualMachineDisks.ts';
-import { newMachine, sizeOf, updatedMachine } from './compute/virtualMachineBody.ts';
+import { newVirtualMachine, sizeOf, updatedVirtualMachine } from './compute/virtualMachineBody.ts';
 import { powerStateOf, type PowerState } from './compute/instanceView.ts';
 import type { ScheduledEvents } from './compute/scheduledEvents.ts';
 import type { Usages } from './compute/usages.ts';
-import { describeMachine, interfaceIds, type LocalVirtualMachine } from './compute/localVirtualMachine.ts';
+import { describeVirtualMachine, interfaceIds, type LocalVirtualMachine } from './compute/localVirtualMachine.ts';
 import {
   checkAvailable,
   checkUnchanged,
   checkVirtualMachine,
   markedForDeletion,
-  type MachineRules,
+  type VirtualMachineRules,
 } from './compute/virtualMachineRules.ts';
 import { listAt, textAt, type JsonObject } from './jsonPath.ts';
 import type { Operation } from './operations.ts';
@@ -25,12 +25,12 @@ export const VIRTUAL_MACHINES = 'Microsoft.Compute/virtualMachines';
 export type { LocalVirtualMachine } from './compute/localVirtualMachine.ts';
 
 export interface VirtualMachineEvent {
-  /** `created`, `started`: it runs. `stopped`: it is off and may come back. `deleted`: it is gone. */
+  /** After `created` and `started` the VM runs; after `stopped` it is off and can be started again. */
   readonly type: 'created' | 'started' | 'stopped' | 'deleted';
   readonly vm: LocalVirtualMachine;
 }
 
-export interface VirtualMachinesOptions extends MachineRules {
+export interface VirtualMachinesOptions extends VirtualMachineRules {
   readonly usages: Usages;
   readonly events: ScheduledEvents;
 }
@@ -42,7 +42,7 @@ export class VirtualMachines {
   private readonly options: VirtualMachinesOptions;
   private readonly context: ArmContext;
   private readonly listeners = new Set<(event: VirtualMachineEvent) => void>();
-  /** Operations under way, by lower-case id. */
+  /** Operations under way, by the id of the VM in lower case. */
   private readonly creations = new Map<string, { readonly operation: Operation; readonly finished: Finished }>();
   private readonly deletions = new Map<string, Operation>();
 
@@ -51,7 +51,7 @@ export class VirtualMachines {
     this.context = options.context;
   }
 
-  /** Returns a function that ends the subscription. */
+  /** Calls the listener with every event from now on. Returns a function that ends the subscription. */
   onEvent(listener: (event: VirtualMachineEvent) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -67,10 +67,10 @@ export class VirtualMachines {
   }
 
   describe(machine: ArmResource): LocalVirtualMachine {
-    return describeMachine(this.context, this.options.interfaces, machine);
+    return describeVirtualMachine(this.context, this.options.interfaces, machine);
   }
 
-  /** Azure takes a spot VM back: it is deleted, or only stopped when it was made so. */
+  /** Evicts a spot VM: deletes or deallocates it by its eviction policy. */
   evict(machine: ArmResource): void {
     const current = this.context.store.find(machine.id);
     if (current?.properties['vmId'] !== machine.properties['vmId']) return;
@@ -78,7 +78,7 @@ export class VirtualMachines {
     else this.destroy(machine.id);
   }
 
-  /** A VM without a request behind it: a node of an agent pool. Throws what a request would meet. */
+  /** Creates a VM that no client asked for: a node of an agent pool. Throws like a request. */
   createFor(request: ArmRequest, finished: Finished): ArmResource {
     const { group = '', name = '' } = request.parameters;
     const id = this.context.store.idOf(group, VIRTUAL_MACHINES, name);
@@ -106,7 +106,7 @@ export class VirtualMachines {
     return changed(this.context, request, 201, store.get(group, VIRTUAL_MACHINES, name), operation);
   }
 
-  /** Tags, identities, size and some profiles change; everything else of a VM is fixed. */
+  /** Updates a VM; throws when the body would change an immutable property. */
   patch(existing: ArmResource, request: ArmRequest): ArmResponse {
     checkPreconditions(request, existing);
     checkUnchanged(existing, request.body, true);
@@ -123,7 +123,7 @@ export class VirtualMachines {
     return accepted(this.context, request, this.beginDelete(machine, request));
   }
 
-  /** The deletion that is under way, or a new one. */
+  /** Returns the deletion that is under way, or begins one. */
   beginDelete(machine: ArmResource, request: Pick<ArmRequest, 'lateFault' | 'extraTime'>): Operation {
     const key = machine.id.toLowerCase();
     const running = this.deletions.get(key);
@@ -143,7 +143,7 @@ export class VirtualMachines {
     return operation;
   }
 
-  /** Turns a VM on or off, by way of the state in between. */
+  /** Turns a VM on or off; until the operation ends, its state is `through`. */
   power(request: ArmRequest, machine: ArmResource, through: PowerState, to: PowerState): ArmResponse {
     if (machine.properties['provisioningState'] === 'Deleting') throw markedForDeletion(machine, through);
     this.writeHidden(machine.id, { powerState: through });
@@ -156,12 +156,12 @@ export class VirtualMachines {
     return accepted(this.context, request, operation);
   }
 
-  /** As AKS turns the machines of its nodes off and on: those that are off cost nothing. */
+  /** Turns the VM of a node off or on. AKS deallocates it, so that it costs nothing while off. */
   turn(id: string, state: 'off' | 'on'): void {
     this.setPower(id, state === 'on' ? 'running' : 'deallocated');
   }
 
-  /** Sets the power at once, and tells the computer inside. */
+  /** Sets the power state at once and emits an event when the VM goes on or off. */
   setPower(id: string, to: PowerState): void {
     const machine = this.context.store.find(id);
     if (machine === undefined) return;
@@ -171,14 +171,14 @@ export class VirtualMachines {
     if (!wasOn && to === 'running') this.tell('started', id);
   }
 
-  /** Goes on with what an earlier process had begun. */
+  /** Resumes changes that an earlier process had begun. */
   resume(): void {
     const request = { lateFault: undefined };
     for (const machine of this.context.store.list(VIRTUAL_MACHINES)) {
       const state = machine.properties['provisioningState'];
       if (state === 'Deleting') this.beginDelete(machine, request);
       if (state === 'Creating') {
-        // Its computer went off with the earlier process.
+        // Its kubelet ended with the earlier process.
         this.writeHidden(machine.id, { told: 'off' });
         this.beginCreate(machine, request);
       }
@@ -192,7 +192,7 @@ export class VirtualMachines {
       checkAvailable(this.options, request.body);
       this.options.usages.check(request.body);
     } catch (error) {
-      // Azure had taken the interface for this VM by then, and gives it back only after a while.
+      // Azure has reserved the interface for this VM by then and releases it only after a while.
       for (const reference of listAt(request.body, 'properties', 'networkProfile', 'networkInterfaces')) {
         this.options.interfaces.reserve(textAt(reference, 'id') ?? '', id);
       }
@@ -201,7 +201,7 @@ export class VirtualMachines {
   }
 
   private create(id: string, name: string, request: ArmRequest, finished?: Finished): Operation {
-    const machine = attachDisks(this.context, newMachine(this.context, id, name, request.body));
+    const machine = attachDisks(this.context, newVirtualMachine(this.context, id, name, request.body));
     this.context.store.put(machine);
     for (const nic of interfaceIds(machine)) this.options.interfaces.attach(nic, id);
     return this.beginCreate(machine, request, finished);
@@ -225,7 +225,7 @@ export class VirtualMachines {
       failure: error && { error, apply: over(() => this.failed(machine, error), error) },
     });
     this.creations.set(key, { operation, finished });
-    // An operation that ends late does not keep the computer from booting: Azure waits for what it reports.
+    // The VM boots on time even when its operation ends late.
     if (error === undefined && (request.extraTime ?? 0) > 0) {
       const milliseconds = this.context.durations.virtualMachineCreate;
       this.context.operations.begin({ milliseconds, finish: () => this.boot(machine) });
@@ -257,7 +257,7 @@ export class VirtualMachines {
     this.write({ ...current, hidden: { ...hidden, failure } }, { ...current.properties, provisioningState: 'Failed' });
   }
 
-  /** The VM that `begun` stands for; undefined when it is going or gone, or another has come. */
+  /** Returns the present state of a VM in creation; undefined once it is created, deleted or replaced. */
   private inCreation(begun: ArmResource): ArmResource | undefined {
     const current = this.context.store.find(begun.id);
     const same = current?.properties['vmId'] === begun.properties['vmId'];
@@ -265,7 +265,7 @@ export class VirtualMachines {
   }
 
   private update(machine: ArmResource, request: ArmRequest): ArmResponse {
-    const next = updatedMachine(this.context, machine, request.body);
+    const next = updatedVirtualMachine(this.context, machine, request.body);
     const resized = sizeOf(next) !== sizeOf(machine);
     if (resized) {
       checkAvailable(this.options, next);
@@ -283,7 +283,7 @@ export class VirtualMachines {
       return changed(this.context, request, 200, this.write(machine, machine.properties), creation.operation);
     }
     if (state === 'Failed') {
-      // A VM that could not be made is tried again.
+      // A VM whose creation failed is created again.
       const { failure: _failure, ...hidden } = machine.hidden ?? {};
       const again = this.write(
         { ...machine, hidden: { ...hidden, powerState: 'starting' } },
@@ -308,7 +308,7 @@ export class VirtualMachines {
     return changed(this.context, request, 200, written, operation);
   }
 
-  /** Removes a VM at once. It goes first; interfaces and disks follow when they were made to. */
+  /** Removes a VM at once, then its interfaces and disks as their delete options say. */
   destroy(id: string): void {
     const { store } = this.context;
     const machine = store.find(id);
@@ -329,7 +329,7 @@ export class VirtualMachines {
     this.emit({ type: 'deleted', vm });
   }
 
-  /** A VM that is going will not come any more. False when it was not being made. */
+  /** Cancels the creation of a VM that is deleted. Returns false when it was not in creation. */
   private preemptCreation(id: string): boolean {
     const creation = this.creations.get(id.toLowerCase());
     if (creation === undefined) return false;

@@ -4,7 +4,7 @@ import { ArmError } from '../armError.ts';
 
 const UBUNTU = 'AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2';
 
-describe('what compute sells and counts, through @azure/arm-compute', () => {
+describe('SKUs, quota, disks and images of Microsoft.Compute, through @azure/arm-compute', () => {
   let fixture: ArmFixture;
 
   beforeAll(async () => {
@@ -57,7 +57,7 @@ describe('what compute sells and counts, through @azure/arm-compute', () => {
     await compute.virtualMachines.delete(fixture.group, 'restricted', POLL);
   });
 
-  it('counts vCPUs by family, in the region and of spot, and refuses what exceeds a limit', async () => {
+  it('counts vCPUs per family, per region and for spot, and refuses VMs that exceed a limit', async () => {
     const { arm, compute, group } = fixture;
     const usages = async (...names: string[]): Promise<Record<string, string>> =>
       Object.fromEntries(
@@ -102,7 +102,7 @@ describe('what compute sells and counts, through @azure/arm-compute', () => {
     await expect(collect(compute.usage.list('atlantis'))).rejects.toMatchObject({ code: 'NoRegisteredProviderFound' });
   });
 
-  it('makes disks, attaches them and lets them go', async () => {
+  it('creates, attaches and detaches disks', async () => {
     const { arm, compute, group } = fixture;
     const disk = await compute.disks.createOrUpdate(
       group,
@@ -141,7 +141,7 @@ describe('what compute sells and counts, through @azure/arm-compute', () => {
     ).rejects.toMatchObject({ code: 'InvalidParameter' });
   });
 
-  it('encrypts disks with sets of keys that exist', async () => {
+  it('encrypts disks with disk encryption sets, which cannot be deleted while disks use them', async () => {
     const { arm, compute, group } = fixture;
     const { diskEncryptionSets: sets } = compute;
     const set = await sets.createOrUpdate(
@@ -181,12 +181,12 @@ describe('what compute sells and counts, through @azure/arm-compute', () => {
     await expect(
       collect(compute.communityGalleryImageVersions.list(arm.location, UBUNTU, '2004gen2fipscontainerd')),
     ).rejects.toMatchObject({ statusCode: 404, code: 'GalleryImageNotFound' });
-    await expect(compute.communityGalleries.get(arm.location, 'nobody')).rejects.toMatchObject({
+    await expect(compute.communityGalleries.get(arm.location, 'missing')).rejects.toMatchObject({
       code: 'GalleryNotFound',
     });
   });
 
-  it('boots from an image of another subscription only with a token for it', async () => {
+  it('boots from an image of another subscription only with a token for that subscription', async () => {
     const path = '/sig/token?scope=https://management.azure.com/.default';
     const { Token } = (await fixture.ask(path)).body as { Token: string };
     const nodeImages = await fixture.ask(
@@ -222,7 +222,7 @@ describe('what compute sells and counts, through @azure/arm-compute', () => {
     expect((await fixture.ask(vm, { method: 'PUT', body, headers })).status).toBe(201);
   });
 
-  it('counts the late failures of faults as failures of the operation', async () => {
+  it('reports an injected late failure as the failure of the operation', async () => {
     const error = new ArmError(409, 'AllocationFailed', 'No room.', {
       target: 'vmSize',
       details: [{ code: 'a', message: 'b' }],

@@ -1,8 +1,8 @@
-/** Rows of Microsoft.Compute for `resourceRoutes`: extensions, disks and disk encryption sets. */
+/** Resource kinds of Microsoft.Compute for `resourceRoutes`: extensions, disks and disk encryption sets. */
 import { timestamp, type ArmContext } from '../armContext.ts';
 import { refusal } from '../refusal.ts';
 import { objectAt, textAt } from '../jsonPath.ts';
-import type { ResourceKind, Wish } from '../resources/resourceKind.ts';
+import type { ResourceKind, ResourceWrite } from '../resources/resourceKind.ts';
 import { requiredText, withDefaults } from '../resources/resourceRoutes.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { powerStateOf } from './instanceView.ts';
@@ -22,10 +22,10 @@ export const COMPUTE_KINDS: readonly ResourceKind[] = [
     tagged: true,
     put: 'async',
     duration: 'extension',
-    properties: (wish) => {
-      checkMachine(wish);
-      for (const member of ['publisher', 'type', 'typeHandlerVersion']) requiredText(wish.body, member);
-      const { protectedSettings: _protectedSettings, ...properties } = objectAt(wish.body, 'properties');
+    properties: (write) => {
+      checkRunning(write);
+      for (const member of ['publisher', 'type', 'typeHandlerVersion']) requiredText(write.body, member);
+      const { protectedSettings: _protectedSettings, ...properties } = objectAt(write.body, 'properties');
       return properties;
     },
     hidden: ({ body, existing }) => ({ ...existing?.hidden, ...protectedOf(body) }),
@@ -77,8 +77,8 @@ function protectedOf(body: unknown): Readonly<Record<string, unknown>> {
   return protectedSettings === undefined ? {} : { protectedSettings };
 }
 
-/** An agent inside the VM installs extensions, so the VM must be up. */
-function checkMachine({ context, id }: Wish): void {
+/** Throws when the VM is off: the agent inside the VM installs its extensions. */
+function checkRunning({ context, id }: ResourceWrite): void {
   const machine = context.store.find(id.split('/').slice(0, -2).join('/'));
   if (machine === undefined) return;
   const power = powerStateOf(machine);

@@ -1,4 +1,4 @@
-/** The managed disks among the resource SKUs: one record for each kind of storage. */
+/** Resource SKUs of managed disks: one row for each storage type. */
 interface DiskSku {
   readonly name: string;
   readonly tier: string;

@@ -3,12 +3,12 @@ export interface ImageDefinition {
   readonly name: string;
   readonly generation: 'V1' | 'V2';
   readonly architecture: 'x64' | 'Arm64';
-  /** In no community gallery: only subscriptions that a gallery is shared with see it. */
+  /** Published in the shared gallery but not in the community gallery. */
   readonly sharedOnly?: true;
 }
 
 export interface ImageGallery {
-  /** Of the shared gallery, and of the operating system in node image versions. */
+  /** Name of the shared gallery; node image versions give it as their operating system. */
   readonly name: string;
   readonly resourceGroup: string;
   /** Public name of the community gallery. */
@@ -62,7 +62,7 @@ export const IMAGE_GALLERIES: readonly ImageGallery[] = [
   },
 ];
 
-/** Those that are there from the start, oldest first. */
+/** Image versions published from the start, oldest first. */
 export const FIRST_IMAGE_VERSIONS = [
   { version: '202606.01.0', publishedDate: '2026-06-01T00:00:00Z' },
   { version: '202610.15.0', publishedDate: '2026-10-15T00:00:00Z' },

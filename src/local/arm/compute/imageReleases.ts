@@ -1,6 +1,6 @@
 /**
- * Versions of node images: those that the local Azure begins with, and those that were released since. Azure releases
- * images by itself; here a client does, with a PUT where the versions are listed.
+ * Versions of node images: the initial ones and those released since. Azure releases images by itself; here a client
+ * does, with a PUT below the path that lists the versions.
  */
 import { listed, timestamp, type ArmContext } from '../armContext.ts';
 import { aksRefusal } from '../containerservice/aksRefusal.ts';
@@ -10,7 +10,7 @@ import { compareVersions } from '../versions.ts';
 import { FIRST_IMAGE_VERSIONS, IMAGE_GALLERIES } from './imageCatalogue.ts';
 
 export interface ImageVersion {
-  /** `202610.15.0`. */
+  /** For example `202610.15.0`. */
   readonly version: string;
   readonly publishedDate: string;
 }
@@ -19,10 +19,10 @@ const RELEASES = 'Microsoft.ContainerService/locations/nodeImageVersions';
 const PATH =
   '/subscriptions/{subscription}/providers/Microsoft.ContainerService/locations/{location}/nodeImageVersions';
 const FORM = /^\d{6}\.\d{2}\.\d{1,4}$/;
-/** Azure withdraws old images, too. */
+/** Older releases are withdrawn, as in Azure. */
 const MOST_RELEASES = 50;
 
-/** Oldest first. */
+/** Returns all versions, oldest first. */
 export function imageVersions({ store }: ArmContext): readonly ImageVersion[] {
   const released = store.list(RELEASES).map(({ name, properties }) => ({
     version: name,
@@ -31,7 +31,7 @@ export function imageVersions({ store }: ArmContext): readonly ImageVersion[] {
   return [...FIRST_IMAGE_VERSIONS, ...released].toSorted((left, right) => compareVersions(left.version, right.version));
 }
 
-/** What AKS gives new nodes. */
+/** Returns the version that AKS gives new nodes. */
 export function newestImageVersion(context: ArmContext): string {
   return imageVersions(context).at(-1)?.version ?? '';
 }
@@ -48,7 +48,7 @@ export function imageReleaseRoutes(context: ArmContext): readonly Route[] {
   ];
 }
 
-/** One release is for all regions. */
+/** Publishes a version in all regions. */
 function release({ store, clock, random }: ArmContext, version: string): void {
   if (!FORM.test(version)) throw aksRefusal('InvalidParameter.value', { parameter: 'version', value: version });
   if (FIRST_IMAGE_VERSIONS.some((each) => each.version === version)) return;

@@ -1,4 +1,4 @@
-/** Image galleries (community, shared, and that of AKS's own subscription), and the check of a VM's image. */
+/** Image galleries (community, shared, and those of AKS's own subscription), and the check of image references. */
 import { listed, type ArmContext } from '../armContext.ts';
 import type { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
@@ -21,7 +21,7 @@ interface Place {
 export class Images {
   private readonly context: ArmContext;
   private readonly tokens: Tokens;
-  /** The subscription that shares its gallery with AKS. */
+  /** The subscription of AKS that owns the shared galleries. */
   readonly sharedSubscription: string;
 
   constructor(context: ArmContext, tokens: Tokens, sharedSubscription: string) {
@@ -30,7 +30,7 @@ export class Images {
     this.sharedSubscription = sharedSubscription;
   }
 
-  /** The image that a VM refers to, when it is one of ours; throws when it cannot be used. */
+  /** Returns a VM's image, undefined for one in an unknown gallery; throws when the image cannot be used. */
   check(reference: unknown, request: ArmRequest): ImageDefinition | undefined {
     const community = COMMUNITY_ID.exec(textAt(reference, 'communityGalleryImageId') ?? '');
     if (community) return this.found(this.communityGallery(community[1]), community[2], community[3], true);
@@ -146,7 +146,6 @@ export class Images {
     version: string | undefined,
     community: boolean,
   ): ImageDefinition | undefined {
-    // A gallery of another subscription: its contents are unknown.
     if (gallery === undefined) return undefined;
     const definition = this.image(gallery, image, community);
     if (version === undefined || version === 'latest') return definition;
@@ -165,7 +164,7 @@ export class Images {
     return IMAGE_GALLERIES.find(({ community }) => community.toLowerCase() === name.toLowerCase());
   }
 
-  /** By its name, or by the name that is unique across subscriptions. */
+  /** Finds a gallery by its name or by the name that is unique across subscriptions. */
   private sharedGallery(name = ''): ImageGallery | undefined {
     return IMAGE_GALLERIES.find((gallery) =>
       [gallery.name, this.uniqueName(gallery)].some((each) => each.toLowerCase() === name.toLowerCase()),
@@ -176,7 +175,7 @@ export class Images {
     return `${this.sharedSubscription}-${name.toUpperCase()}`;
   }
 
-  /** An image of another subscription needs a token for that one, too. */
+  /** Throws unless the request has a second token: an image of another subscription needs a token for that one. */
   private checkAuxiliary({ headers }: ArmRequest): void {
     const given = headers['x-ms-authorization-auxiliary'];
     const tokens = (Array.isArray(given) ? given.join(',') : (given ?? '')).split(/[,;]/).map((each) => each.trim());
@@ -188,7 +187,7 @@ export class Images {
   }
 }
 
-/** `communityGalleryImageVersions.list`, `galleries.get`. */
+/** Returns the name of an operation: `communityGalleryImageVersions.list`, `galleries.get`. */
 function plural(name: string, verb: string): string {
   return `${name.endsWith('y') ? `${name.slice(0, -1)}ies` : `${name}s`}.${verb}`;
 }

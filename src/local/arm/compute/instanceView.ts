@@ -2,7 +2,7 @@
 import { textAt, type JsonObject } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 
-/** As Azure names the states of power. */
+/** Power states by Azure's names. */
 export type PowerState = 'starting' | 'running' | 'stopping' | 'stopped' | 'deallocating' | 'deallocated';
 
 const CREATION_POWER: Readonly<Record<string, PowerState>> = {
@@ -53,7 +53,7 @@ export function instanceViewOf(machine: ArmResource, extensions: readonly ArmRes
   };
 }
 
-/** What the agent inside a running VM reports. */
+/** Returns the part of the instance view that the agent inside the VM reports. */
 function agentView(extensions: readonly ArmResource[], now: string): JsonObject {
   const described = extensions.map(({ name, properties }) => {
     const text = (member: string): string => textAt(properties, member) ?? '';

@@ -1,4 +1,4 @@
-/** A VM as its simulated kubelet needs it. */
+/** What a simulated kubelet needs to know of its VM. */
 import { capabilityOf } from '../../../catalogue/skuCatalogue.ts';
 import type { ArmContext } from '../armContext.ts';
 import { resolvableNames } from '../containerservice/apiServerNames.ts';
@@ -10,19 +10,19 @@ const MANAGED_CLUSTERS = 'Microsoft.ContainerService/managedClusters';
 
 export interface LocalVirtualMachine {
   readonly id: string;
-  /** Unlike the id, never the same for two VMs. */
+  /** Unique, while a new VM of the same name gets the same id. */
   readonly vmId: string;
   readonly name: string;
   readonly resourceGroup: string;
   readonly computerName: string;
   readonly location: string;
-  /** `1`, `2`, `3`; absent for a VM that is in no zone. */
+  /** `1`, `2` or `3`; undefined for a VM outside of zones. */
   readonly zone: string | undefined;
   readonly size: string;
   readonly vCPUs: number;
   readonly memoryGiB: number;
   readonly gpus: number;
-  /** As in `kubernetes.io/arch`: of the hardware. */
+  /** Architecture of the hardware, as in `kubernetes.io/arch`. */
   readonly architecture: 'amd64' | 'arm64';
   readonly osDiskSizeGB: number;
   readonly priority: 'Regular' | 'Spot';
@@ -30,17 +30,17 @@ export interface LocalVirtualMachine {
   /** Base64, as it was sent. */
   readonly customData: string | undefined;
   readonly privateIPAddress: string | undefined;
-  /** The names of API servers that its network resolves. */
+  /** Names of API servers that DNS resolves in the VM's network. */
   readonly apiServerNames: readonly string[];
   readonly tags: Readonly<Record<string, string>>;
   readonly provisioningState: string;
-  /** It was powered off by request. */
+  /** True while the VM is powered off. */
   readonly isOff: boolean;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
 
-export function describeMachine(
+export function describeVirtualMachine(
   context: ArmContext,
   interfaces: NetworkInterfaces,
   machine: ArmResource,

@@ -1,4 +1,4 @@
-/** Rows of Microsoft.Compute for capacity reservations: groups, and what is reserved in them by size and zone. */
+/** Resource kinds of Microsoft.Compute for capacity reservations: groups, and reservations by size and zone in them. */
 import type { ArmContext } from '../armContext.ts';
 import { refusal } from '../refusal.ts';
 import { at, textAt } from '../jsonPath.ts';
@@ -53,7 +53,7 @@ function reservationsOf(context: ArmContext, group: ArmResource): readonly ArmRe
   return context.store.list(RESERVATIONS).filter(({ id }) => id.toLowerCase().startsWith(parent));
 }
 
-/** VMs name the group only; Azure finds the reservation by size and zone. */
+/** Returns the VMs that use a reservation: they name only the group, so size and zone must match. */
 function machinesOf(context: ArmContext, group: ArmResource, { sku, zones }: ArmResource): readonly ArmResource[] {
   return context.store.list(VIRTUAL_MACHINES).filter(({ properties, zones: own }) => {
     const named = textAt(properties, 'capacityReservation', 'capacityReservationGroup', 'id') ?? '';

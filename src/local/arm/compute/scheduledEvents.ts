@@ -22,7 +22,7 @@ const DESCRIPTIONS: Readonly<Record<ScheduledEventType, string>> = {
   Preempt: 'Azure Spot virtual machine is being deleted.',
   Terminate: 'Virtual machine is being deleted.',
 };
-/** Seconds that a VM is expected to be unavailable; -1: unknown. */
+/** Expected downtime of the VM in seconds; -1 means unknown. */
 const FREEZE_SECONDS = 5;
 const UNKNOWN_SECONDS = -1;
 
@@ -37,7 +37,7 @@ export class ScheduledEvents {
     this.random = random;
   }
 
-  /** Begins after `notice` milliseconds, or earlier when the VM approves. */
+  /** Schedules an event that starts after `notice` milliseconds, or earlier when the VM approves it. */
   schedule(machine: string, type: ScheduledEventType, notice: number, act: () => void): void {
     const id = this.random.uuid().toUpperCase();
     const event: ScheduledEvent = {
@@ -54,7 +54,7 @@ export class ScheduledEvents {
     this.touch(machine);
   }
 
-  /** The document as the VM reads it. */
+  /** Returns the document that the metadata service shows to the VM. */
   document(machine: string): object {
     const events = [...this.events.values()].filter((event) => event.machine === machine);
     return {
@@ -73,7 +73,7 @@ export class ScheduledEvents {
     };
   }
 
-  /** The VM is ready: the event may begin now. False when it has no such event. */
+  /** Starts an event that the VM approves. Returns false when the VM has no such event. */
   approve(machine: string, id: string): boolean {
     const event = this.events.get(id);
     if (event?.machine !== machine) return false;
@@ -82,7 +82,7 @@ export class ScheduledEvents {
     return true;
   }
 
-  /** Nothing more will happen to a VM that is gone. */
+  /** Cancels all events of a VM that was deleted. */
   forget(machine: string): void {
     for (const [id, event] of this.events) {
       if (event.machine !== machine) continue;

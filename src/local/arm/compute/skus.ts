@@ -7,7 +7,7 @@ import { route, type Route } from '../server/router.ts';
 import { CATALOGUE_LOCATIONS, capabilityOf, type CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
 import { DISK_SKUS } from './diskSkus.ts';
 
-/** A size that the subscription may not use: anywhere here, or in some zones. */
+/** A size that the subscription may not use, in the whole location or in some zones. */
 export interface SkuRestriction {
   readonly size: string;
   /** Absent or empty: the whole location. */
@@ -17,7 +17,7 @@ export interface SkuRestriction {
 
 export class Skus {
   private readonly context: ArmContext;
-  /** By lower-case size. */
+  /** Restrictions by size in lower case. */
   private readonly restrictions = new Map<string, SkuRestriction>();
 
   constructor(context: ArmContext, restrictions: readonly SkuRestriction[] = []) {
@@ -33,7 +33,7 @@ export class Skus {
     this.restrictions.delete(size.toLowerCase());
   }
 
-  /** Whether the subscription may have the size in the zone, or outside of zones. */
+  /** Whether the subscription may not use the size in the zone; an undefined zone means outside of zones. */
   isRestricted(size: string, zone: string | undefined): boolean {
     const found = this.restrictions.get(size.toLowerCase());
     if (found === undefined) return false;
@@ -100,7 +100,7 @@ function sizeOf(size: CatalogueSize): object {
   };
 }
 
-/** Throws when a location in an address is none of those that are simulated. */
+/** Throws when the location in a path is not simulated. */
 export function checkRegion(location: string, type: string): void {
   if (CATALOGUE_LOCATIONS.includes(normalLocation(location))) return;
   throw refusal('NoRegisteredProviderFound.location', { location, type, locations: CATALOGUE_LOCATIONS.join(', ') });

@@ -1,4 +1,4 @@
-/** Quota: the list of usages, and Azure's refusal of a VM that would exceed one. */
+/** Quota: the list of usages, and the refusal of VMs that would exceed a limit. */
 import { listed, type ArmContext } from '../armContext.ts';
 import { refusal } from '../refusal.ts';
 import { textAt } from '../jsonPath.ts';
@@ -12,7 +12,7 @@ const REGIONAL = 'cores';
 const SPOT = 'lowPriorityCores';
 const MACHINES = 'virtualMachines';
 const PREMIUM_DISKS = 'PremiumDiskCount';
-/** What a subscription that asked for more typically has, and what the list calls it. */
+/** Typical limits of a subscription whose quotas were raised, and the names of the counters in the list of usages. */
 const COUNTERS: Readonly<Record<string, readonly [limit: number, name: string]>> = {
   availabilitySets: [2500, 'Availability Sets'],
   [REGIONAL]: [100_000, 'Total Regional vCPUs'],
@@ -23,14 +23,14 @@ const COUNTERS: Readonly<Record<string, readonly [limit: number, name: string]>>
   [PREMIUM_DISKS]: [50_000, 'Premium Storage Managed Disks'],
 };
 const DEFAULT_FAMILY_LIMIT = 10_000;
-/** How the refusal names a counter that is not a family's. */
+/** Names, in the refusal, of counters that are not those of a family. */
 const REFUSED_NAMES: Readonly<Record<string, string>> = {
   [REGIONAL]: 'Total Regional Cores',
   [SPOT]: 'LowPriorityCores',
   [MACHINES]: 'Total Regional Virtual Machines',
 };
 
-/** vCPUs by counter: a family's name, `cores` for the region, `lowPriorityCores` for spot. */
+/** Limits in vCPUs by counter: a family's name, `cores` for the region, `lowPriorityCores` for spot. */
 export type QuotaLimits = Readonly<Record<string, number>>;
 
 export class Usages {
@@ -49,14 +49,14 @@ export class Usages {
     });
   }
 
-  /** Changes one limit; undefined brings back what it was at first. */
+  /** Sets one limit; undefined restores its initial value. */
   setLimit(counter: string, limit: number | undefined): void {
     const { [counter]: _old, ...others } = this.limits;
     const next = limit ?? this.initial[counter];
     this.limits = next === undefined ? others : { ...others, [counter]: next };
   }
 
-  /** Throws when the VM in `body`, or the change from what it was, would exceed a limit. */
+  /** Throws when the new VM in `body`, or the change of `existing` to it, would exceed a limit. */
   check(body: unknown, existing?: ArmResource): void {
     const before = existing === undefined ? new Map<string, number>() : this.costOf(existing);
     for (const [counter, amount] of this.costOf(body)) {
@@ -113,7 +113,7 @@ export class Usages {
     this.used.set(counter, (this.used.get(counter) ?? 0) + amount);
   }
 
-  /** Spot VMs have a counter of their own. */
+  /** Returns what a VM adds to each counter. Spot VMs count in a counter of their own only. */
   private costOf(machine: unknown): ReadonlyMap<string, number> {
     const catalogue = this.context.catalogueAt(textAt(machine, 'location'));
     const size = catalogue.find(textAt(machine, 'properties', 'hardwareProfile', 'vmSize') ?? '');
@@ -124,7 +124,7 @@ export class Usages {
   }
 }
 
-/** `Standard DSv5 Family vCPUs` for `standardDSv5Family`. */
+/** Returns `Standard DSv5 Family vCPUs` for `standardDSv5Family`. */
 function familyName(family: string): string {
   const [, name = family] = /^standard(.+?)Family$/i.exec(family) ?? [];
   return `Standard ${name} Family vCPUs`;

@@ -1,11 +1,11 @@
-/** VMs as they are stored: from the body of a PUT or PATCH; write-only members go to `hidden`. */
+/** Makes the stored resource of a VM from the body of a PUT or PATCH; write-only members go to `hidden`. */
 import { timestamp, type ArmContext } from '../armContext.ts';
 import { at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { checkTags, normalLocation } from '../resources/requestRules.ts';
 import type { ArmResource } from '../resourceStore.ts';
 
 const VIRTUAL_MACHINES = 'Microsoft.Compute/virtualMachines';
-/** Members of a VM that may change while it exists. */
+/** Properties of a VM that an update may change. */
 const CHANGEABLE: readonly string[] = [
   'hardwareProfile',
   'billingProfile',
@@ -16,7 +16,7 @@ const CHANGEABLE: readonly string[] = [
   'networkProfile',
 ];
 
-export function newMachine(context: ArmContext, id: string, name: string, body: unknown): ArmResource {
+export function newVirtualMachine(context: ArmContext, id: string, name: string, body: unknown): ArmResource {
   const { clock, random } = context;
   const given = objectAt(body);
   const properties = objectAt(body, 'properties');
@@ -40,8 +40,8 @@ export function newMachine(context: ArmContext, id: string, name: string, body: 
   };
 }
 
-/** Tags, identities, size, data disks and some profiles change; everything else stays. */
-export function updatedMachine(context: ArmContext, machine: ArmResource, body: unknown): ArmResource {
+/** Returns the VM with the tags, identity, data disks and changeable properties of the body; everything else stays. */
+export function updatedVirtualMachine(context: ArmContext, machine: ArmResource, body: unknown): ArmResource {
   const given = objectAt(body);
   const wanted = objectAt(body, 'properties');
   const changes: JsonObject = Object.fromEntries(
@@ -78,7 +78,7 @@ function kept(properties: JsonObject): JsonObject {
   return { ...(customData === undefined ? {} : { customData }), ...(userData === undefined ? {} : { userData }) };
 }
 
-/** Identities come back with the ids that the directory has for them. */
+/** Returns the identity with the client and principal ids that the directory has for it. */
 function identityOf(context: ArmContext, identity: unknown): JsonObject {
   const assigned = Object.keys(objectAt(identity, 'userAssignedIdentities')).map((id) => {
     const found = context.store.find(id)?.properties;

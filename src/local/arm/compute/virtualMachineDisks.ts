@@ -1,4 +1,4 @@
-/** The managed disks of VMs: attached when a VM is written, deleted or kept as each delete option says. */
+/** The managed disks of VMs: attached when a VM is written, deleted or detached with it as each delete option says. */
 import { timestamp, type ArmContext } from '../armContext.ts';
 import { refusal } from '../refusal.ts';
 import { asText, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
@@ -7,7 +7,7 @@ import type { ArmResource } from '../resourceStore.ts';
 const DISKS = 'Microsoft.Compute/disks';
 const IMAGE_DISK_SIZE = 30;
 
-/** The VM with its disks filled in: names, ids and kinds of storage. Ephemeral OS disks are no resource. */
+/** Attaches the VM's disks and returns the VM with their names and ids. Ephemeral OS disks are not resources. */
 export function attachDisks(context: ArmContext, machine: ArmResource): ArmResource {
   const profile = objectAt(machine.properties, 'storageProfile');
   const disk = objectAt(profile, 'osDisk');
@@ -39,7 +39,7 @@ export function attachDisks(context: ArmContext, machine: ArmResource): ArmResou
   };
 }
 
-/** When a VM goes: disks that were to go with it go, others are free. */
+/** Deletes or detaches the disks of a VM that is deleted, as each delete option says. */
 export function releaseDisks(context: ArmContext, machine: ArmResource): void {
   const profile = objectAt(machine.properties, 'storageProfile');
   for (const disk of [profile['osDisk'], ...listAt(profile, 'dataDisks')]) {
@@ -50,7 +50,7 @@ export function releaseDisks(context: ArmContext, machine: ArmResource): void {
   }
 }
 
-/** Data disks that the VM had before and has no more. */
+/** Detaches the data disks that an update removed from the VM. */
 export function detachMissing(context: ArmContext, before: ArmResource, after: ArmResource): void {
   const idsOf = ({ properties }: ArmResource): readonly string[] =>
     listAt(properties, 'storageProfile', 'dataDisks').map((disk) => textAt(disk, 'managedDisk', 'id') ?? '');

@@ -9,16 +9,16 @@ import { instanceViewOf, powerStateOf, type PowerState } from './instanceView.ts
 import type { ScheduledEvents } from './scheduledEvents.ts';
 
 const EXTENSIONS = 'Microsoft.Compute/virtualMachines/extensions';
-/** A simulated eviction comes within half an hour of the request; here it comes soon. */
+/** Azure evicts within 30 minutes of the request; here a simulated eviction comes after 30 seconds. */
 const SIMULATED_NOTICE = 30_000;
 
 interface PowerAction {
   readonly name: string;
   readonly through: PowerState;
   readonly to: PowerState;
-  /** An OS disk on the host does not survive leaving it. */
+  /** Refused for a VM with an ephemeral OS disk, which would be lost with the host. */
   readonly leavesHost?: true;
-  /** Makes sense only while the VM runs. */
+  /** Refused unless the VM runs. */
   readonly needsRunning?: true;
 }
 
@@ -30,7 +30,7 @@ const POWER_ACTIONS: readonly PowerAction[] = [
   { name: 'powerOff', through: 'stopping', to: 'stopped' },
   { name: 'deallocate', through: 'deallocating', to: 'deallocated', leavesHost: true },
 ];
-/** Actions that turn the VM off on the way to being on again. */
+/** Actions that stop the VM before they start it again. */
 const CYCLES: ReadonlySet<string> = new Set(['restart', 'redeploy', 'reimage']);
 
 export function virtualMachineRoutes(

@@ -1,4 +1,4 @@
-/** What Azure checks before it accepts a VM. */
+/** Validation of a VM before Azure accepts it. */
 import { capabilityOf, type CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
 import type { ArmContext } from '../armContext.ts';
 import type { ArmError } from '../armError.ts';
@@ -15,14 +15,14 @@ import { checkFeatures } from './virtualMachineFeatures.ts';
 const VIRTUAL_MACHINES = 'Microsoft.Compute/virtualMachines';
 const MAX_COMPUTER_NAME = 64;
 
-export interface MachineRules {
+export interface VirtualMachineRules {
   readonly context: ArmContext;
   readonly skus: Skus;
   readonly images: Images;
   readonly interfaces: NetworkInterfaces;
 }
 
-export function checkVirtualMachine(rules: MachineRules, id: string, request: ArmRequest): void {
+export function checkVirtualMachine(rules: VirtualMachineRules, id: string, request: ArmRequest): void {
   const { context } = rules;
   const { body } = request;
   const size = checkSize(context, body);
@@ -34,8 +34,8 @@ export function checkVirtualMachine(rules: MachineRules, id: string, request: Ar
   checkDisk(context, id, body);
 }
 
-/** Whether the subscription is sold this size here at all. */
-export function checkAvailable({ context, skus }: MachineRules, body: unknown): void {
+/** Throws when the size is not offered to the subscription in the location or zone of the VM. */
+export function checkAvailable({ context, skus }: VirtualMachineRules, body: unknown): void {
   const name = textAt(body, 'properties', 'hardwareProfile', 'vmSize') ?? '';
   const zone = listAt(body, 'zones').map(String)[0];
   const location = textAt(body, 'location') ?? context.location;
@@ -89,7 +89,12 @@ function checkDisk(context: ArmContext, id: string, body: unknown): void {
   throw refusal('ConflictingUserInput.exists', { name, group: group.toUpperCase() });
 }
 
-function checkInterfaces(rules: MachineRules, id: string, size: CatalogueSize, { body, principal }: ArmRequest): void {
+function checkInterfaces(
+  rules: VirtualMachineRules,
+  id: string,
+  size: CatalogueSize,
+  { body, principal }: ArmRequest,
+): void {
   const references = listAt(body, 'properties', 'networkProfile', 'networkInterfaces');
   if (references.length === 0) throw refusal('InvalidParameter.networkProfile');
   for (const reference of references) {
@@ -111,7 +116,7 @@ function checkAcceleration(nic: ArmResource, id: string, size: CatalogueSize): v
   throw refusal('VMSizeIsNotPermittedToEnableAcceleratedNetworking', { name: size.sku.name, id });
 }
 
-/** A PUT or PATCH over a VM that exists may not change what it was made of. */
+/** Throws when a PUT or PATCH would change an immutable property of the VM. */
 export function checkUnchanged(existing: ArmResource, body: unknown, patch: boolean): void {
   if (existing.properties['provisioningState'] === 'Deleting') throw markedForDeletion(existing, 'createOrUpdate');
   const given = objectAt(body, 'properties');

@@ -1,4 +1,4 @@
-/** Agent pools: those of mode `Machines` hold what clients create in them, others as many nodes as their count. */
+/** Agent pools: clients create the machines in pools of mode `Machines`; others have as many nodes as their count. */
 import { accepted, changed, paged, type ArmContext } from '../armContext.ts';
 import type { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
@@ -54,7 +54,7 @@ export class AgentPools {
     return this.context.store.get(group, MANAGED_CLUSTERS, name);
   }
 
-  /** 404 in the words of AKS when the pool is absent. */
+  /** Throws AKS's 404 when there is no such pool. */
   find(request: ArmRequest): ArmResource {
     const cluster = this.cluster(request);
     const name = request.parameters['child'] ?? '';
@@ -68,7 +68,7 @@ export class AgentPools {
     this.propertiesOf(cluster, name, given, this.context.store.find(`${cluster.id}/agentPools/${name}`));
   }
 
-  /** Puts a pool as part of its cluster or by itself; its nodes follow. */
+  /** Writes a pool, by itself or as part of its cluster, and begins to change its nodes. */
   write(cluster: ArmResource, name: string, given: JsonObject): ArmResource {
     const existing = this.context.store.find(`${cluster.id}/agentPools/${name}`);
     return this.store(cluster, name, this.propertiesOf(cluster, name, given, existing), existing);
@@ -95,7 +95,7 @@ export class AgentPools {
     return pool;
   }
 
-  /** Turns the machines of a pool off or on, as its power state says. */
+  /** Turns the VMs of a pool off or on by its power state. */
   private turn(cluster: ArmResource, pool: ArmResource): void {
     const state = powerOf(pool.properties) === 'Stopped' ? 'off' : 'on';
     for (const { hidden } of this.context.store.children(pool.id, MACHINES)) {
@@ -103,7 +103,7 @@ export class AgentPools {
     }
   }
 
-  /** A pool whose nodes still come and go settles when they have. */
+  /** Sets the provisioning state of a pool; `Succeeded` waits for the end of a rollout. */
   settle(id: string, provisioningState: string): void {
     const found = this.context.store.find(id);
     if (found === undefined) return;
@@ -125,7 +125,7 @@ export class AgentPools {
     return changed(this.context, request, existing === undefined ? 201 : 200, pool, this.operationOn(pool, request));
   }
 
-  /** AKS replaces the nodes of a pool by ones with the newest image, which are drained first. */
+  /** Begins to replace the nodes of a pool by nodes with the newest image. */
   private upgradeNodeImage(request: ArmRequest): ArmResponse {
     const cluster = this.cluster(request);
     const existing = this.find(request);
@@ -134,7 +134,7 @@ export class AgentPools {
     return accepted(this.context, request, this.operationOn(pool, request), pool);
   }
 
-  /** Lasts until the nodes of the pool are as they should be. */
+  /** Returns an operation that lasts until the rollout of the pool has ended. */
   private operationOn(pool: ArmResource, request: ArmRequest): Operation {
     const { operations, durations } = this.context;
     if (this.rollouts.isUnderWay(pool.id) && request.lateFault === undefined) {
@@ -152,7 +152,7 @@ export class AgentPools {
     });
   }
 
-  /** A pool must suit the node auto-provisioning of its cluster. */
+  /** Throws when the node auto-provisioning of the cluster forbids such a pool. */
   private checkProvisioning(cluster: ArmResource, name: string, given: JsonObject): void {
     if (!isAutomatic(cluster.properties)) return;
     const others = this.context.store.children(cluster.id, AGENT_POOLS).filter((pool) => pool.name !== name);
@@ -184,7 +184,7 @@ export class AgentPools {
     return accepted(this.context, request, operation);
   }
 
-  /** The last system pool stays, whatever runs on other nodes. */
+  /** Throws for the last system pool, which cannot be deleted. */
   private checkRemoval(cluster: ArmResource, pool: ArmResource): void {
     if (pool.properties['mode'] !== 'System') return;
     const others = this.context.store.children(cluster.id, AGENT_POOLS).filter(({ id }) => id !== pool.id);
@@ -220,7 +220,7 @@ export class AgentPools {
   ): JsonObject {
     if (!POOL_NAME.test(name)) throw invalidParameter('agentPoolProfile.name');
     const before = existing?.properties ?? {};
-    const given = wished(sent);
+    const given = setMembers(sent);
     for (const member of FIXED) {
       const [old, next] = [before[member], given[member]];
       if (old === undefined || next === undefined || JSON.stringify(old) === JSON.stringify(next)) continue;
@@ -283,7 +283,7 @@ export class AgentPools {
   }
 }
 
-/** The container service says `ConditionNotMet` where others say `PreconditionFailed`. */
+/** Throws `ConditionNotMet`, where other services throw `PreconditionFailed`. */
 export function checkEtag({ headers }: ArmRequest, existing: ArmResource | undefined): void {
   const wanted = headers['if-match'];
   if (headers['if-none-match'] === '*' && existing !== undefined) {
@@ -294,17 +294,17 @@ export function checkEtag({ headers }: ArmRequest, existing: ArmResource | undef
   throw aksRefusal('ConditionNotMet.etag', { wanted });
 }
 
-/** What a client leaves open: clients send 0 and null for that, too. */
-function wished(given: JsonObject): JsonObject {
-  const isOpen = ([name, value]: [string, unknown]): boolean =>
+/** Returns the members that are set: some clients send 0, '' and null for unset ones. */
+function setMembers(given: JsonObject): JsonObject {
+  const isUnset = ([name, value]: [string, unknown]): boolean =>
     value === null || value === '' || (value === 0 && (name === 'osDiskSizeGB' || name === 'maxPods'));
-  return Object.fromEntries(Object.entries(given).filter((entry) => !isOpen(entry)));
+  return Object.fromEntries(Object.entries(given).filter((entry) => !isUnset(entry)));
 }
 
 const SPOT = 'kubernetes.azure.com/scalesetpriority';
 const SPOT_TAINT = `${SPOT}=spot:NoSchedule`;
 
-/** AKS keeps pods off spot nodes that do not ask for them. */
+/** Returns labels and taints with those of spot nodes, which keep off pods that do not tolerate spot. */
 function spotMarks(pool: JsonObject): JsonObject {
   const others = listAt(pool, 'nodeTaints').filter((taint) => taint !== SPOT_TAINT);
   return { nodeLabels: { ...objectAt(pool, 'nodeLabels'), [SPOT]: 'spot' }, nodeTaints: [SPOT_TAINT, ...others] };
@@ -319,7 +319,7 @@ function checkPoolStop({ properties }: ArmResource, name: string, mode: string):
   if (mode === 'System') throw aksRefusal('OperationNotAllowed.stopSystemPool', { name });
 }
 
-/** Those of the cluster autoscaler go with it. */
+/** Returns the properties without the bounds of the cluster autoscaler. */
 function withoutBounds(properties: JsonObject): JsonObject {
   const { minCount: _least, maxCount: _most, ...rest } = properties;
   return rest;

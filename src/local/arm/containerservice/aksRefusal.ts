@@ -1,4 +1,4 @@
-/** What AKS says when it refuses a request. Its errors come without the `error` around them. */
+/** The errors with which AKS refuses requests; their bodies have no `error` around the code. */
 import type { ArmError } from '../armError.ts';
 import { asText } from '../jsonPath.ts';
 import { refusalsFrom } from '../refusal.ts';
@@ -6,7 +6,7 @@ import refusals from './refusals.json' with { type: 'json' };
 
 export const aksRefusal = refusalsFrom(refusals, { flat: true });
 
-/** A value that AKS does not take, in its usual words; `details` is a sentence. */
+/** Returns AKS's usual error for an invalid value; `details` is a sentence. */
 export function invalidParameter(parameter: string, details?: string): ArmError {
   return aksRefusal('InvalidParameter', { parameter, details: details && ` Error details: ${details}` });
 }

@@ -1,4 +1,4 @@
-/** The names of a cluster's API server: a public one, and one of its own network where it is private. */
+/** DNS names of a cluster's API server: a public one, and for a private cluster one of its own network. */
 import type { ArmContext } from '../armContext.ts';
 import { at, textAt, type JsonObject } from '../jsonPath.ts';
 import { aksRefusal } from './aksRefusal.ts';
@@ -14,7 +14,7 @@ interface NamedCluster {
 const isPrivate = (properties: JsonObject | undefined): boolean =>
   at(properties, 'apiServerAccessProfile', 'enablePrivateCluster') === true;
 
-/** Without a DNS zone there is no private name; the public one then leads to the private address. */
+/** Returns the names. Without a DNS zone there is no private one; the public one then leads to the private address. */
 export function apiServerNames({ before, properties, dnsPrefix, location, random }: NamedCluster): JsonObject {
   if (before !== undefined && isPrivate(before) !== isPrivate(properties)) {
     const property = 'properties.apiServerAccessProfile.enablePrivateCluster';
@@ -31,7 +31,7 @@ export function apiServerNames({ before, properties, dnsPrefix, location, random
   return { ...(hasPublicName && { fqdn }), ...(hasZone && { privateFQDN }) };
 }
 
-/** Of those, the ones that nodes can resolve, the best first. */
+/** Returns the names that nodes can resolve, the private one first. */
 export function resolvableNames(properties: JsonObject | undefined): readonly string[] {
   return [textAt(properties, 'privateFQDN'), textAt(properties, 'fqdn')].filter((name) => name !== undefined);
 }

@@ -1,4 +1,4 @@
-/** Kubeconfigs of clusters, as `az aks get-credentials` asks for them. */
+/** Kubeconfigs of clusters, for `az aks get-credentials`. */
 import type { KubeconfigNames } from '../../apiserver/kubeconfig.ts';
 import type { ArmContext } from '../armContext.ts';
 import { at } from '../jsonPath.ts';
@@ -8,7 +8,7 @@ import { aksRefusal } from './aksRefusal.ts';
 import type { ClusterName } from './managedCluster.ts';
 import { CLUSTER_PATH, MANAGED_CLUSTERS } from './managedClusters.ts';
 
-/** The kubeconfig of a cluster under these names; undefined while its API server does not listen. */
+/** Returns the kubeconfig of a cluster under these names; undefined while its API server does not listen. */
 export type KubeconfigOf = (cluster: ClusterName, names: KubeconfigNames) => string | undefined;
 
 export function clusterCredentialRoutes(context: ArmContext, kubeconfigOf: KubeconfigOf): readonly Route[] {
@@ -17,12 +17,12 @@ export function clusterCredentialRoutes(context: ArmContext, kubeconfigOf: Kubec
     method: 'POST',
     path: `${CLUSTER_PATH}/${action}`,
     handle: ({ parameters: { group = '', name = '' } }) =>
-      handOut(context.store.get(group, MANAGED_CLUSTERS, name), group, role, kubeconfigOf),
+      kubeconfigsOf(context.store.get(group, MANAGED_CLUSTERS, name), group, role, kubeconfigOf),
   });
   return [route('listClusterAdminCredential', 'clusterAdmin'), route('listClusterUserCredential', 'clusterUser')];
 }
 
-function handOut(
+function kubeconfigsOf(
   { name, properties }: ArmResource,
   group: string,
   role: 'clusterAdmin' | 'clusterUser',

@@ -20,24 +20,24 @@ export interface ClusterNodesOptions {
   readonly machines: VirtualMachines;
   readonly interfaces: NetworkInterfaces;
   readonly faults: FaultPlan;
-  /** A token for the subscription that images come from. */
+  /** Returns a token for the subscription of the images. */
   readonly imageToken: () => string;
   readonly imageSubscription: string;
   readonly defaultSubnetId: (nodeResourceGroup: string) => string;
 }
 
-export interface NodeWish {
+export interface WantedNode {
   readonly cluster: ArmResource;
   readonly pool: ArmResource;
   readonly vmName: string;
   readonly zones: readonly string[];
   readonly tags: Readonly<Record<string, string>>;
-  /** In the shape of a machine's properties. */
+  /** In the shape of the properties of an AKS machine. */
   readonly profile: JsonObject;
 }
 
 const OVERLAY_MAX_PODS = 250;
-/** AKS gives its own nodes a token of its own. */
+/** The bootstrap token of nodes that AKS creates. */
 export const NODE_TOKEN = 'aksaks.0123456789abcdef';
 /** Image definitions by operating system, for generation 2 on x64, generation 1, and Arm. */
 const DEFINITIONS: Readonly<Record<string, readonly [gallery: string, gen2: string, gen1: string, arm: string]>> = {
@@ -56,35 +56,35 @@ export class ClusterNodes {
   }
 
   /**
-   * Begins to make a node. `finished` is called at the end. A refusal of compute or network is an end, too: AKS has
-   * accepted the node by then.
+   * Begins to create a node and calls `finished` at the end. Returns errors of compute and network instead of throwing
+   * them, because AKS has accepted the node by then.
    */
-  begin(wish: NodeWish, finished: (failure: ArmError | undefined) => void): ArmResource | ArmError {
+  begin(node: WantedNode, finished: (failure: ArmError | undefined) => void): ArmResource | ArmError {
     const { context, machines, interfaces, faults } = this.options;
-    const group = groupOf(wish.cluster);
+    const group = groupOf(node.cluster);
     try {
-      const subnet = textAt(wish.profile, 'network', 'vnetSubnetID') ?? this.options.defaultSubnetId(group);
-      const nic = interfaces.make(group, wish.vmName, {
-        tags: wish.tags,
+      const subnet = textAt(node.profile, 'network', 'vnetSubnetID') ?? this.options.defaultSubnetId(group);
+      const nic = interfaces.make(group, node.vmName, {
+        tags: node.tags,
         properties: {
           ipConfigurations: [{ name: 'ipconfig1', properties: { primary: true, subnet: { id: subnet } } }],
         },
       });
-      const body = this.machineBody(wish, nic.id);
+      const body = this.vmBody(node, nic.id);
       const fault = faults.before({
         name: 'virtualMachines.createOrUpdate',
         resourceGroup: group,
-        resourceName: wish.vmName,
+        resourceName: node.vmName,
         body,
       });
       if (fault?.kind === 'refuse') throw fault.error;
       const request: ArmRequest = {
         method: 'PUT',
-        path: context.store.idOf(group, VIRTUAL_MACHINES, wish.vmName),
+        path: context.store.idOf(group, VIRTUAL_MACHINES, node.vmName),
         query: new URLSearchParams(),
         headers: { 'x-ms-authorization-auxiliary': `Bearer ${this.options.imageToken()}` },
         body,
-        parameters: { group, name: wish.vmName },
+        parameters: { group, name: node.vmName },
         lateFault: fault?.kind === 'failLate' ? fault : undefined,
         ...(fault?.kind === 'finishLate' && { extraTime: fault.milliseconds }),
       };
@@ -95,13 +95,13 @@ export class ClusterNodes {
     }
   }
 
-  /** Turns the machine of a node off or on. */
+  /** Turns the VM of a node off or on. */
   power(cluster: ArmResource, vmName: string, state: 'off' | 'on'): void {
     const { context, machines } = this.options;
     machines.turn(context.store.idOf(groupOf(cluster), VIRTUAL_MACHINES, vmName), state);
   }
 
-  /** Removes the node's machine, with its interface and disk, and an interface that never got one. */
+  /** Deletes the VM of a node with its interface and disk, or an interface whose VM was never created. */
   remove(cluster: ArmResource, vmName: string): void {
     const { context, machines, interfaces } = this.options;
     const group = groupOf(cluster);
@@ -111,7 +111,7 @@ export class ClusterNodes {
     else machines.beginDelete(machine, { lateFault: undefined });
   }
 
-  /** `AKSUbuntu-2404gen2containerd-202610.15.0`: what was asked for, or the newest that suits the size. */
+  /** Returns the image of the profile, or the newest for its size: `AKSUbuntu-2404gen2containerd-202610.15.0`. */
   nodeImage(cluster: ArmResource, profile: JsonObject): string {
     const asked = textAt(profile, 'nodeImageVersion');
     if (asked !== undefined) {
@@ -129,19 +129,19 @@ export class ClusterNodes {
     return `${gallery}-${name}-${newestImageVersion(this.options.context)}`;
   }
 
-  private machineBody(wish: NodeWish, interfaceId: string): JsonObject {
+  private vmBody(node: WantedNode, interfaceId: string): JsonObject {
     const { context, imageSubscription } = this.options;
-    const { profile, vmName } = wish;
-    const image = imageOf(this.nodeImage(wish.cluster, profile));
+    const { profile, vmName } = node;
+    const image = imageOf(this.nodeImage(node.cluster, profile));
     const spot = textAt(profile, 'priority') === 'Spot';
     const has = (part: string, feature: string): boolean => at(profile, part, feature) === true;
     const system = objectAt(profile, 'operatingSystem');
     const isEphemeral = system['osDiskType'] === 'Ephemeral';
     const size = typeof system['osDiskSizeGB'] === 'number' ? system['osDiskSizeGB'] : 128;
     return {
-      location: locationOf(context, wish.cluster),
-      ...(wish.zones.length === 0 ? {} : { zones: wish.zones }),
-      tags: { ...wish.tags, 'aks-managed-poolName': wish.pool.name },
+      location: locationOf(context, node.cluster),
+      ...(node.zones.length === 0 ? {} : { zones: node.zones }),
+      tags: { ...node.tags, 'aks-managed-poolName': node.pool.name },
       properties: {
         hardwareProfile: { vmSize: textAt(profile, 'hardware', 'vmSize') },
         storageProfile: {
@@ -156,7 +156,7 @@ export class ClusterNodes {
             ...(isEphemeral && { caching: 'ReadOnly', diffDiskSettings: { option: 'Local' } }),
           },
         },
-        osProfile: { computerName: vmName, adminUsername: 'azureuser', customData: this.customData(wish) },
+        osProfile: { computerName: vmName, adminUsername: 'azureuser', customData: this.customData(node) },
         networkProfile: {
           networkInterfaces: [{ id: interfaceId, properties: { primary: true, deleteOption: 'Delete' } }],
         },
@@ -167,7 +167,7 @@ export class ClusterNodes {
     };
   }
 
-  private customData({ cluster, pool, profile, vmName }: NodeWish): string {
+  private customData({ cluster, pool, profile, vmName }: WantedNode): string {
     const { context } = this.options;
     const kubernetes = objectAt(profile, 'kubernetes');
     const size = context.catalogueAt(cluster.location).find(textAt(profile, 'hardware', 'vmSize') ?? '');

@@ -1,4 +1,4 @@
-/** What clients ask of clusters besides writing them: versions, upgrades, stop and start. */
+/** Routes of clusters besides reading and writing them: versions, upgrades, stop and start. */
 import { accepted, type ArmContext } from '../armContext.ts';
 import { imageReleaseRoutes } from '../compute/imageReleases.ts';
 import { textAt } from '../jsonPath.ts';
@@ -11,10 +11,10 @@ import { checkStop } from './nodeProvisioning.ts';
 
 const LOCATION = '/subscriptions/{subscription}/providers/Microsoft.ContainerService/locations/{location}';
 
-/** Turns the machines of a cluster's pools off or on. */
+/** Turns the VMs of a cluster's pools off or on. */
 export type Power = (cluster: ArmResource, state: 'off' | 'on') => void;
 
-/** The newest image for the nodes of a pool. */
+/** Returns the newest image for the nodes of a pool. */
 export type NewestImage = (cluster: ArmResource, pool: ArmResource) => string;
 
 export function clusterReadRoutes(context: ArmContext, newestImage: NewestImage): readonly Route[] {
@@ -63,7 +63,7 @@ export function clusterPowerRoutes(context: ArmContext, power: Power): readonly 
   ];
 }
 
-/** A cluster cannot be stopped or started twice. */
+/** Throws when the cluster is in the wanted power state already. */
 function checkPower({ properties }: ArmResource, code: 'Stopped' | 'Running'): void {
   if (textAt(properties, 'powerState', 'code') !== code) return;
   const state = textAt(properties, 'provisioningState') ?? '';
@@ -115,7 +115,7 @@ function poolUpgradeProfile(context: ArmContext, request: ArmRequest, newestImag
         kubernetesVersion: from,
         osType: textAt(pool.properties, 'osType') ?? 'Linux',
         latestNodeImageVersion: newestImage(cluster, pool),
-        // A pool follows its control plane, never leads it.
+        // A pool may not be newer than its control plane.
         upgrades: upgradesOf(from)
           .filter((each) => !isNewer(each, most))
           .map((each) => ({ kubernetesVersion: each })),

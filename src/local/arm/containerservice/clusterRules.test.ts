@@ -5,7 +5,7 @@ import { ArmFixture, type Answer } from '../../../../test/fixtures/local/armFixt
 const VERSION = 'api-version=2025-05-01';
 const SYSTEM = { name: 'system', mode: 'System', count: 1, vmSize: 'Standard_D2s_v5' };
 
-describe('what AKS refuses of any cluster', () => {
+describe('validation of managed clusters', () => {
   let fixture: ArmFixture;
   beforeAll(async () => {
     fixture = await ArmFixture.start();
@@ -40,7 +40,7 @@ describe('what AKS refuses of any cluster', () => {
     ['networkPolicy', 'some', 'azure, calico, cilium, none'],
     ['networkDataplane', 'ebpf', 'azure, cilium'],
     ['loadBalancerSku', 'gateway', 'standard, basic'],
-  ])('has no other %s', async (member, value, allowed) => {
+  ])('refuses an unknown %s', async (member, value, allowed) => {
     const { status, body } = await put('refused', withNetwork({ networkPlugin: 'azure', [member]: value }));
     expect(status).toBe(400);
     expect(body).toEqual(invalid(`networkProfile.${member}`, ` Error details: '${value}' is not one of [${allowed}].`));
@@ -71,7 +71,7 @@ describe('what AKS refuses of any cluster', () => {
     expect(await put('refused', withNetwork(profile))).toMatchObject({ status: 400, body: { code, message } });
   });
 
-  it('has one range of addresses for each IP family, and no dual stack by the ranges alone', async () => {
+  it('requires one range of addresses for each IP family', async () => {
     const overlay = { networkPlugin: 'azure', networkPluginMode: 'overlay' };
     const two = ['10.244.0.0/16', 'fd00::/64'];
     const { body } = await put('refused', withNetwork({ ...overlay, podCidrs: two }));
@@ -143,7 +143,7 @@ describe('what AKS refuses of any cluster', () => {
     expect((await fixture.ask(at('refused'))).status).toBe(404);
   });
 
-  it('needs nodes for its own pods: a system pool, or system-surge', async () => {
+  it('requires nodes for its own pods: a system pool, or the NodePool system-surge', async () => {
     const missing = { code: 'InvalidParameter', message: 'Required parameter agentPoolProfiles is missing (null).' };
     const provisioning = (defaultNodePools: string): object => ({
       nodeProvisioningProfile: { mode: 'Auto', defaultNodePools },
@@ -155,16 +155,16 @@ describe('what AKS refuses of any cluster', () => {
   });
 
   it.each([
-    ['a name', 'ends-', withPool({}), invalid('resourceName')],
-    ['a DNS prefix', 'refused', { ...withPool({}), dnsPrefix: '-a_' }, invalid('dnsPrefix')],
+    ['name', 'ends-', withPool({}), invalid('resourceName')],
+    ['DNS prefix', 'refused', { ...withPool({}), dnsPrefix: '-a_' }, invalid('dnsPrefix')],
     [
-      'a profile',
+      'node provisioning profile',
       'refused',
       { ...withPool({}), nodeProvisioningProfile: 'Auto' },
       invalid('nodeProvisioningProfile', ' Error details: It must be an object.'),
     ],
     [
-      'a channel',
+      'upgrade channel',
       'refused',
       { ...withPool({}), autoUpgradeProfile: { upgradeChannel: 'fast' } },
       invalid(
@@ -172,11 +172,11 @@ describe('what AKS refuses of any cluster', () => {
         " Error details: 'fast' is not one of [rapid, stable, patch, node-image, none].",
       ),
     ],
-  ])('refuses %s that it does not know', async (_, name, properties, refusal) => {
+  ])('refuses an invalid %s', async (_, name, properties, refusal) => {
     expect(await put(name, properties)).toMatchObject({ status: 400, body: refusal });
   });
 
-  it('makes one change at a time', async () => {
+  it('refuses a change while another is in progress', async () => {
     const slow = await ArmFixture.start({ clock: new VirtualClock(Date.now()) });
     const body = { location: 'eastus', properties: withPool({}) };
     expect((await slow.ask(at('one'), { method: 'PUT', body })).status).toBe(201);
@@ -191,13 +191,13 @@ describe('what AKS refuses of any cluster', () => {
   it.each([
     ['K8sVersionNotSupported', 'Managed cluster refused is on version 1.20.7 which', { kubernetesVersion: '1.20.7' }],
     ['AgentPoolK8sVersionNotSupported', 'Version 1.20.7', withPool({ orchestratorVersion: '1.20.7' })],
-  ])('refuses a version that it does not have: %s', async (code, begin, properties) => {
+  ])('refuses an unsupported version of Kubernetes: %s', async (code, begin, properties) => {
     const answer = await put('refused', { ...withPool({}), ...properties });
     expect(answer).toMatchObject({ status: 400, body: { code } });
     expect((answer.body as { message: string }).message).toContain(`${begin} is not supported in this region. Please`);
   });
 
-  it('keeps what a cluster has for its life, and lets kubenet become overlay', async () => {
+  it('refuses changes of immutable properties, but lets kubenet become overlay', async () => {
     const network = { networkPlugin: 'kubenet', serviceCidr: '10.1.0.0/16', dnsServiceIP: '10.1.0.10' };
     const first = { ...withNetwork(network), dnsPrefix: 'first' };
     expect((await put('kept', first)).status).toBe(201);
@@ -218,7 +218,7 @@ describe('what AKS refuses of any cluster', () => {
     expect((await put('kept', withNetwork(overlay))).status).toBe(200);
   });
 
-  it('does not start twice', async () => {
+  it('refuses to start a cluster that runs', async () => {
     expect((await put('two', withPool({}))).status).toBe(201);
     await settled('two');
     expect(await fixture.ask(at('two', '/start'), { method: 'POST' })).toMatchObject({
@@ -231,7 +231,7 @@ describe('what AKS refuses of any cluster', () => {
     });
   });
 
-  it('changes a pool also when its nodes cannot be marked, with a warning', async () => {
+  it('changes a pool, with a warning when its nodes cannot be labelled', async () => {
     const warnings: string[] = [];
     const onWarning = ({ message }: Error): void => void warnings.push(message);
     process.on('warning', onWarning);
@@ -244,7 +244,7 @@ describe('what AKS refuses of any cluster', () => {
     await unmarked.close();
   });
 
-  it('fills in what a client leaves open, as AKS does', async () => {
+  it('has the defaults of AKS', async () => {
     for (const [name, networkProfile, maxPods] of [
       ['subnet', { networkPlugin: 'azure' }, 30],
       ['kubenet', { networkPlugin: 'Kubenet' }, 110],

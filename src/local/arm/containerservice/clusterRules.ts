@@ -1,4 +1,4 @@
-/** What AKS refuses of any cluster, whether nodes are provisioned automatically or not. */
+/** Validation of managed clusters, with and without node auto-provisioning. */
 import { timestamp } from '../../../units/timestamp.ts';
 import type { ArmError } from '../armError.ts';
 import { asText, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
@@ -12,7 +12,7 @@ const CHANNELS: Readonly<Record<string, readonly string[]>> = {
   nodeOSUpgradeChannel: ['None', 'Unmanaged', 'SecurityPatch', 'NodeImage'],
 };
 
-/** Throws for values that no cluster can have. */
+/** Throws for invalid values. */
 export function checkCluster(name: string, given: JsonObject): void {
   if (!CLUSTER_NAME.test(name)) throw invalidParameter('resourceName');
   const prefix = textAt(given, 'dnsPrefix');
@@ -29,7 +29,7 @@ export function checkCluster(name: string, given: JsonObject): void {
   }
 }
 
-/** What a cluster keeps for its life. The network plugin may change once, from kubenet to overlay. */
+/** Immutable properties of a cluster; the network plugin may still change from kubenet to overlay. */
 const FIXED: readonly (readonly string[])[] = [
   ['dnsPrefix'],
   ['networkProfile', 'serviceCidr'],
@@ -37,7 +37,7 @@ const FIXED: readonly (readonly string[])[] = [
   ['networkProfile', 'networkPlugin'],
 ];
 
-/** Throws for a change of what stays; members that are left out, or sent empty, stay as they were. */
+/** Throws when an immutable property would change; members that are absent or empty stay as they were. */
 export function checkFixed(before: JsonObject | undefined, given: JsonObject): void {
   for (const path of FIXED) {
     const [old, next] = [textAt(before, ...path), textAt(given, ...path)];
@@ -49,15 +49,15 @@ export function checkFixed(before: JsonObject | undefined, given: JsonObject): v
 }
 
 /**
- * A cluster has nodes for the pods that it runs itself: an agent pool of the mode System, or the NodePool `system-surge`
- * of node auto-provisioning.
+ * Throws when a cluster has no nodes for its own pods: neither an agent pool of mode System nor the NodePool
+ * `system-surge` of node auto-provisioning.
  */
 export function checkSystemPool(pools: readonly JsonObject[], hasSystemSurge: boolean): void {
   if (hasSystemSurge || pools.some((pool) => textAt(pool, 'mode') === 'System')) return;
   throw aksRefusal(pools.length === 0 ? 'InvalidParameter.pools' : 'MustDefineAtLeastOneSystemPool');
 }
 
-/** One change of a cluster at a time. */
+/** Returns the error for a change while another is in progress. */
 export function inProgress(state: string, { id, startedAt }: Operation): ArmError {
   const what = IN_PROGRESS[state] ?? 'update';
   return aksRefusal('OperationNotAllowed.inProgress', { what, id, since: timestamp(startedAt) });

@@ -44,7 +44,7 @@ describe('the container service through @azure/arm-containerservice', () => {
   });
   const put = (name: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
     fixture.ask(machineAt(name), { method: 'PUT', body, headers });
-  /** Follows the operation that an answer began until it is over. */
+  /** Polls the operation of an answer until it has ended. */
   const followed = async ({ headers }: Answer): Promise<{ status: string; error?: { code: string } }> => {
     const address = String(headers['azure-asyncoperation']).slice(fixture.arm.endpoint.length);
     let last = { status: 'InProgress' };
@@ -58,7 +58,7 @@ describe('the container service through @azure/arm-containerservice', () => {
   };
   const get = async (name: string): Promise<MachineBody> => (await fixture.ask(machineAt(name))).body as MachineBody;
 
-  it('has a cluster with a pool for machines from the start', async () => {
+  it('has an initial cluster with a pool of mode Machines', async () => {
     const { containers } = fixture;
     const found = await containers.managedClusters.get('local', 'LOCAL');
     expect(found).toMatchObject({
@@ -69,8 +69,10 @@ describe('the container service through @azure/arm-containerservice', () => {
       agentPoolProfiles: [{ name: 'aksmanagedap', mode: 'Machines' }],
     });
     expect((await collect(containers.managedClusters.list())).map(({ name }) => name)).toEqual(['local']);
-    await expect(containers.managedClusters.get('local', 'nobody')).rejects.toMatchObject({ code: 'ResourceNotFound' });
-    await expect(containers.agentPools.get('local', 'local', 'nobody')).rejects.toMatchObject({
+    await expect(containers.managedClusters.get('local', 'missing')).rejects.toMatchObject({
+      code: 'ResourceNotFound',
+    });
+    await expect(containers.agentPools.get('local', 'local', 'missing')).rejects.toMatchObject({
       statusCode: 404,
       code: 'NotFound',
     });
@@ -78,7 +80,7 @@ describe('the container service through @azure/arm-containerservice', () => {
     expect(versions.values?.find(({ isDefault }) => isDefault)?.version).toBe('1.36');
   });
 
-  it('makes, changes and deletes clusters with pools, whose nodes are machines that boot', async () => {
+  it('creates, changes and deletes clusters with pools, whose nodes are VMs that boot', async () => {
     const { containers, resources, arm } = fixture;
     await resources.resourceGroups.createOrUpdate('mine', { location: arm.location });
     const created = await containers.managedClusters.createOrUpdate(
@@ -152,7 +154,7 @@ describe('the container service through @azure/arm-containerservice', () => {
     ).rejects.toMatchObject({ code: 'K8sVersionNotSupported' });
   });
 
-  it('makes a machine whose node joins as it was told to, and changes its tags', async () => {
+  it('creates a machine whose node has the given labels and taints, and changes its tags', async () => {
     const answer = await put('m-one', { ...machine(), zones: ['1'] });
     expect(answer.status).toBe(201);
     expect(answer.body).toMatchObject({ properties: { provisioningState: 'Creating' } });
@@ -188,7 +190,7 @@ describe('the container service through @azure/arm-containerservice', () => {
     expect(changed).toMatchObject({ status: 400, body: { code: 'OperationNotAllowed' } });
   });
 
-  it('makes nothing of a cluster whose pools it refuses, and forgets the bounds of an autoscaler that is off', async () => {
+  it('stores no cluster whose pools it refuses, and drops the bounds of an autoscaler that is turned off', async () => {
     const { managedClusters, agentPools } = fixture.containers;
     const pool = { name: 'one', mode: 'System', count: 1, vmSize: 'Standard_X1' };
     const wanted = { location: 'eastus', dnsPrefix: 'refused', agentPoolProfiles: [pool] };
@@ -208,7 +210,7 @@ describe('the container service through @azure/arm-containerservice', () => {
     await managedClusters.delete('local', 'refused', POLL);
   });
 
-  it('refuses a machine at once for its size, and later for want of quota', async () => {
+  it('refuses a machine for its size at once, and for lack of quota when its operation ends', async () => {
     expect(await put('m-x', machine({ hardware: { vmSize: 'Standard_X1' } }))).toMatchObject({
       status: 400,
       body: {
@@ -217,7 +219,7 @@ describe('the container service through @azure/arm-containerservice', () => {
       },
     });
     expect(
-      await fixture.ask(`${cluster()}/agentPools/nobody/machines/m?${PREVIEW}`, { method: 'PUT', body: machine() }),
+      await fixture.ask(`${cluster()}/agentPools/missing/machines/m?${PREVIEW}`, { method: 'PUT', body: machine() }),
     ).toMatchObject({ status: 404, body: { code: 'NotFound' } });
     fixture.arm.setQuota('standardDSv5Family', 0);
     const answer = await put('m-quota', machine());
@@ -235,7 +237,7 @@ describe('the container service through @azure/arm-containerservice', () => {
     });
   });
 
-  it('makes many machines in one request, and says which it could not', async () => {
+  it('creates many machines in one request, and lists those that it refused', async () => {
     const batch = (...entries: object[]) => ({ BatchPutMachine: JSON.stringify({ batchMachines: entries }) });
     const tags = { a: 'b' };
     const good = await put(
@@ -276,7 +278,7 @@ describe('the container service through @azure/arm-containerservice', () => {
     const names = async () =>
       (await collect(containers.machines.list('local', 'local', 'aksmanagedap'))).map(({ name }) => name);
     await expect(
-      containers.agentPools.deleteMachines('local', 'local', 'aksmanagedap', { machineNames: ['nobody'] }, POLL),
+      containers.agentPools.deleteMachines('local', 'local', 'aksmanagedap', { machineNames: ['missing'] }, POLL),
     ).rejects.toMatchObject({
       statusCode: 400,
       code: 'InvalidParameter',
@@ -289,7 +291,7 @@ describe('the container service through @azure/arm-containerservice', () => {
     expect((await fixture.ask(machineAt('m-one'))).status).toBe(404);
   });
 
-  it('hands out the kubeconfig of the cluster that has an API server', async () => {
+  it('returns the kubeconfig of a cluster that has an API server', async () => {
     const { managedClusters } = fixture.containers;
     await expect(managedClusters.listClusterUserCredentials('local', 'local')).rejects.toMatchObject({
       code: 'OperationNotAllowed',
@@ -307,7 +309,7 @@ describe('the container service through @azure/arm-containerservice', () => {
       expect(read(await served.listClusterUserCredentials('LOCAL', 'Local'))).toEqual([
         ['clusterUser', { cluster: 'local', user: 'clusterUser_LOCAL_local', context: 'local' }],
       ]);
-      await expect(served.listClusterAdminCredentials('local', 'nobody')).rejects.toMatchObject({
+      await expect(served.listClusterAdminCredentials('local', 'missing')).rejects.toMatchObject({
         code: 'ResourceNotFound',
       });
     } finally {
@@ -315,7 +317,7 @@ describe('the container service through @azure/arm-containerservice', () => {
     }
   });
 
-  it('keeps maintenance configurations', async () => {
+  it('stores maintenance configurations', async () => {
     const { maintenanceConfigurations: configurations } = fixture.containers;
     const window = {
       maintenanceWindow: {
@@ -371,7 +373,7 @@ describe('the container service through @azure/arm-containerservice', () => {
     });
   });
 
-  it('hands out bootstrapping data with a place for the token', async () => {
+  it('returns bootstrapping data with a placeholder for the token', async () => {
     const path = `${cluster()}/nodeBootstrapping?${PREVIEW}`;
     const body = {
       provisionProfile: {

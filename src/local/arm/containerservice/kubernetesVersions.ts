@@ -1,4 +1,4 @@
-/** The Kubernetes versions on sale, and the steps between them that AKS allows. */
+/** The supported versions of Kubernetes, and the upgrades between them that AKS allows. */
 import { compareVersions } from '../versions.ts';
 import { aksRefusal } from './aksRefusal.ts';
 
@@ -12,10 +12,10 @@ const KUBERNETES: Readonly<Record<string, readonly string[]>> = {
 };
 const DEFAULT_KUBERNETES = '1.36.3';
 
-/** Every version on sale. */
+/** All supported versions. */
 export const KUBERNETES_VERSIONS: readonly string[] = Object.values(KUBERNETES).flat();
 
-/** The body of `kubernetesVersions`. */
+/** Returns the body of `kubernetesVersions`. */
 export function listKubernetesVersions(): object {
   return {
     values: Object.entries(KUBERNETES).map(([version, patches]) => ({
@@ -28,7 +28,7 @@ export function listKubernetesVersions(): object {
   };
 }
 
-/** The body of the older list, `orchestrators`. */
+/** Returns the body of the older list, `orchestrators`. */
 export function listOrchestrators(): readonly object[] {
   return KUBERNETES_VERSIONS.map((version) => ({
     orchestratorType: 'Kubernetes',
@@ -38,7 +38,7 @@ export function listOrchestrators(): readonly object[] {
   }));
 }
 
-/** The patch that a version means: `1.34` is the newest of its minor. `cluster` is absent for an agent pool. */
+/** Returns the patch version: the newest one for `1.34`. `cluster` is undefined for an agent pool. */
 export function resolveKubernetes(version: string | undefined, cluster?: string): string {
   if (version === undefined || version === '') return DEFAULT_KUBERNETES;
   const patches = KUBERNETES[minorOf(version)];
@@ -49,7 +49,7 @@ export function resolveKubernetes(version: string | undefined, cluster?: string)
     : aksRefusal('K8sVersionNotSupported', { cluster, version });
 }
 
-/** Later patches of the same minor version, and the patches of the next. */
+/** Returns later patches of the same minor version, and the patches of the next. */
 export function upgradesOf(version: string): readonly string[] {
   const [major = '', minor = ''] = version.split('.');
   const next = KUBERNETES[`${major}.${Number(minor) + 1}`] ?? [];

@@ -3,7 +3,7 @@ import type { ArmContext } from '../armContext.ts';
 import { listAt, objectAt, textAt } from '../jsonPath.ts';
 import { layOutClusterNetwork, type ClusterNetwork } from '../network/clusterNetwork.ts';
 import { SUBNETS } from '../network/networkKinds.ts';
-import type { Wish } from '../resources/resourceKind.ts';
+import type { ResourceWrite } from '../resources/resourceKind.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { VIRTUAL_MACHINES, type VirtualMachines } from '../virtualMachines.ts';
 import type { AgentPools } from './agentPools.ts';
@@ -27,7 +27,7 @@ export class LocalClusters {
     this.machines = machines;
   }
 
-  /** A cluster with node auto-provisioning on, ready from the start; one that is there stays as it is. */
+  /** Adds a ready cluster in mode Auto unless it exists, and returns its network. */
   add(pools: AgentPools, { resourceGroup, name }: ClusterName, nodeResourceGroup: string): ClusterNetwork {
     const { store, location, random } = this.context;
     if (store.findGroup(resourceGroup) === undefined) {
@@ -79,7 +79,7 @@ export class LocalClusters {
     pools.settle(pool.id, 'Succeeded');
   }
 
-  /** Control plane first, then the pools, whose nodes are replaced. */
+  /** Upgrades the control plane, then the pools, whose nodes are replaced. */
   upgrade(pools: AgentPools, cluster: ArmResource, version: string): void {
     const { store } = this.context;
     const upgraded = {
@@ -93,13 +93,13 @@ export class LocalClusters {
     }
   }
 
-  /** Turns every machine of a cluster's nodes off or on. */
+  /** Turns the VMs of all nodes of a cluster off or on. */
   power(cluster: ArmResource, state: 'off' | 'on'): void {
     const group = textAt(cluster.properties, 'nodeResourceGroup') ?? '';
     for (const { id } of this.context.store.list(VIRTUAL_MACHINES, group)) this.machines.turn(id, state);
   }
 
-  /** The group and network of a cluster's nodes; they stay as they are when they are there. */
+  /** Creates the group and the network of a cluster's nodes unless they exist, and returns the network. */
   layOut(cluster: ArmResource): ClusterNetwork {
     const { store } = this.context;
     const location = cluster.location ?? this.context.location;
@@ -112,7 +112,7 @@ export class LocalClusters {
     return layOutClusterNetwork(this.context, group, String(number));
   }
 
-  /** Groups that were on their way out when an earlier process ended. */
+  /** Resumes the deletion of groups that an earlier process had begun. */
   resume(): void {
     const { store, operations, durations } = this.context;
     for (const { name, provisioningState } of store.allGroups()) {
@@ -126,15 +126,15 @@ export class LocalClusters {
     return { subnetId, virtualNetworkId: subnetId.split('/').slice(0, -2).join('/') };
   }
 
-  checkPools(pools: AgentPools, cluster: ArmResource, { body }: Wish): void {
+  checkPools(pools: AgentPools, cluster: ArmResource, { body }: ResourceWrite): void {
     for (const profile of listAt(body, 'properties', 'agentPoolProfiles')) {
       const { name, ...given } = objectAt(profile);
       pools.check(cluster, typeof name === 'string' ? name : '', given);
     }
   }
 
-  /** Pools that the cluster's body names are written; others stay. */
-  putPools(pools: AgentPools, cluster: ArmResource, { body, context }: Wish): void {
+  /** Writes the pools in the cluster's body; others stay. */
+  putPools(pools: AgentPools, cluster: ArmResource, { body, context }: ResourceWrite): void {
     for (const profile of listAt(body, 'properties', 'agentPoolProfiles')) {
       const { name, ...given } = objectAt(profile);
       const pool = pools.write(cluster, typeof name === 'string' ? name : '', given);
@@ -144,7 +144,7 @@ export class LocalClusters {
     if (isAutomatic(cluster.properties) && !hasMachines) this.addMachinesPool(pools, cluster);
   }
 
-  /** VMs go first, so that their kubelets stop; the rest goes with the group. */
+  /** Deletes all resources of a group, VMs first, so that their kubelets stop. */
   empty(group: string, withGroup: boolean): void {
     const { store } = this.context;
     if (store.findGroup(group) === undefined) return;

@@ -1,4 +1,4 @@
-/** The header `BatchPutMachine`: many machines in one PUT, and the error for those that were refused. */
+/** The header `BatchPutMachine`, which puts many machines in one PUT, and the error that lists the refused ones. */
 import type { ArmError } from '../armError.ts';
 import { listAt, textAt, textsAt } from '../jsonPath.ts';
 import { aksRefusal } from './aksRefusal.ts';
@@ -11,7 +11,7 @@ export interface BatchEntry {
 
 const MAX_MACHINES = 50;
 
-/** `{"batchMachines":[{"machineName":"a","zones":["1"],"tags":{}}]}`; undefined when the header is absent. */
+/** Parses `{"batchMachines":[{"machineName":"a","zones":["1"],"tags":{}}]}`; undefined when the header is absent. */
 export function parseBatch(header: string | string[] | undefined): readonly BatchEntry[] | undefined {
   if (header === undefined) return undefined;
   const entries = listAt(parse(Array.isArray(header) ? header.join(',') : header), 'batchMachines').map((entry) => ({

@@ -1,10 +1,10 @@
-/** Profiles of AKS machines: from agent pools, with errors as AKS reports them and checks of changes. */
+/** Profiles of AKS machines made from agent pools, their provisioning errors, and the check of changes. */
 import type { ArmError } from '../armError.ts';
 import { at, listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { aksRefusal } from './aksRefusal.ts';
 
-/** In the shape of a machine's properties. */
+/** Returns the profile of a pool's machines, in the shape of a machine's properties. */
 export function profileOfPool(pool: JsonObject): JsonObject {
   return {
     hardware: { vmSize: pool['vmSize'] },
@@ -28,7 +28,7 @@ export function profileOfPool(pool: JsonObject): JsonObject {
   };
 }
 
-/** Quota has a name of its own at AKS; what compute said is in the details. */
+/** Returns a failure as AKS reports it: with its own code for quota, and compute's error in the details. */
 export function provisioningErrorOf(failure: ArmError): JsonObject {
   const { code, message } = failure.content();
   return {

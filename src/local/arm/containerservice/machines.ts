@@ -1,4 +1,4 @@
-/** Machines of an agent pool: one VM each, created one by one or in batches of up to fifty. */
+/** AKS machines of an agent pool: one VM each, created one by one or in batches of up to 50. */
 import { changed, paged, timestamp, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
@@ -20,7 +20,7 @@ export interface MachinesApiOptions {
   readonly context: ArmContext;
   readonly nodes: ClusterNodes;
   readonly interfaces: NetworkInterfaces;
-  /** Whether the subscription may use a size at all. */
+  /** Whether the subscription may not use a size. */
   readonly isRestricted: (size: string) => boolean;
 }
 
@@ -52,7 +52,7 @@ export class MachinesApi implements PoolNodes {
     ];
   }
 
-  /** A node of a pool that counts its nodes. */
+  /** Creates a node of a pool that has a count. */
   add(cluster: ArmResource, pool: ArmResource, name: string): void {
     const { properties } = pool;
     const zones = listAt(properties, 'availabilityZones').map(String);
@@ -92,7 +92,7 @@ export class MachinesApi implements PoolNodes {
     return this.apply(cluster, pool, request, entry);
   }
 
-  /** Machines that are refused are listed one by one; the others are made. */
+  /** Creates the valid machines of a batch and throws an error that lists the refused ones. */
   private putBatch(
     cluster: ArmResource,
     pool: ArmResource,
@@ -110,7 +110,7 @@ export class MachinesApi implements PoolNodes {
     return { ...first, status: 200 };
   }
 
-  /** A batch makes machines, and changes none. */
+  /** Returns an error for a machine that exists: a batch only creates machines. */
   private existing(pool: ArmResource, { machineName }: BatchEntry): ArmError | undefined {
     if (this.context.store.find(`${pool.id}/machines/${machineName}`) === undefined) return undefined;
     return aksRefusal('InvalidParameter.batchUpdate', { machineName });
@@ -178,7 +178,7 @@ export class MachinesApi implements PoolNodes {
       etag: `"${random.uuid()}"`,
       properties: {
         ...rest,
-        // Machines of regular priority say nothing of it.
+        // AKS shows the priority only of spot machines.
         ...(priority === 'Spot' ? { priority } : {}),
         nodeImageVersion: this.options.nodes.nodeImage(cluster, profile),
         kubernetes: {

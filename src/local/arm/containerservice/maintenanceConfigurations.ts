@@ -1,6 +1,6 @@
-/** Maintenance configurations: when AKS may upgrade Kubernetes and node images, checked as AKS checks them. */
+/** Maintenance configurations, which say when AKS may upgrade Kubernetes and node images, with AKS's validation. */
 import { at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
-import type { ResourceKind, Wish } from '../resources/resourceKind.ts';
+import type { ResourceKind, ResourceWrite } from '../resources/resourceKind.ts';
 import { aksRefusal } from './aksRefusal.ts';
 
 const MAINTENANCE = 'Microsoft.ContainerService/managedClusters/maintenanceConfigurations';
@@ -10,7 +10,7 @@ const MAX_HOURS = 24;
 const DAYS: readonly string[] = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 const WEEKS: readonly string[] = ['First', 'Second', 'Third', 'Fourth', 'Last'];
 
-/** Members of each kind of schedule: the range of a number, or the words that are allowed. */
+/** Members of each kind of schedule, with the range of a number or the allowed words. */
 const SCHEDULES: Readonly<Record<string, Readonly<Record<string, readonly [number, number] | readonly string[]>>>> = {
   daily: { intervalDays: [1, 7] },
   weekly: { intervalWeeks: [1, 4], dayOfWeek: DAYS },
@@ -27,7 +27,7 @@ export const MAINTENANCE_KIND: ResourceKind = {
   properties: maintenanceOf,
 };
 
-function maintenanceOf({ name, body }: Wish): JsonObject {
+function maintenanceOf({ name, body }: ResourceWrite): JsonObject {
   if (!NAMES.includes(name)) throw aksRefusal('InvalidParameter.configName');
   const properties = objectAt(body, 'properties');
   if (name === 'default') {
@@ -78,7 +78,7 @@ function matches(path: string, value: string | undefined, pattern: RegExp, form:
   refuseValue(path, `It must be of the form ${form}.`);
 }
 
-/** A day that the calendar has. */
+/** Throws unless the value is a day of the calendar. */
 function isDate(path: string, value: string | undefined): void {
   matches(path, value, /^\d{4}-\d{2}-\d{2}$/, 'yyyy-mm-dd');
   const day = new Date(`${value}T00:00:00Z`);
@@ -86,7 +86,7 @@ function isDate(path: string, value: string | undefined): void {
   refuseValue(path, `There is no day ${value}.`);
 }
 
-/** Hours of the week in which AKS may maintain the cluster itself. */
+/** Throws for invalid hours of the week, in which AKS may maintain the cluster itself. */
 function checkWeek(hours: readonly unknown[]): void {
   for (const each of hours) {
     const day = textAt(each, 'day') ?? '';

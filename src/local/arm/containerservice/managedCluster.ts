@@ -1,4 +1,4 @@
-/** A managed cluster as the rest of the local AKS needs it. */
+/** What the rest of the local AKS needs to know of a managed cluster. */
 import { textAt } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { resolvableNames } from './apiServerNames.ts';
@@ -12,13 +12,13 @@ export interface ManagedCluster extends ClusterName {
   readonly location: string;
   readonly nodeResourceGroup: string;
   readonly kubernetesVersion: string;
-  /** By which nodes reach the API server. */
+  /** DNS name by which nodes reach the API server. */
   readonly apiServerName: string;
   readonly networkPlugin: string;
   readonly networkPluginMode: string;
   readonly networkDataplane: string;
   readonly networkPolicy: string;
-  /** Of its nodes. */
+  /** Identity of the nodes. */
   readonly kubeletIdentity: { readonly resourceId: string; readonly clientId: string };
   readonly provisioningMode: 'Auto' | 'Manual';
   readonly defaultNodePools: 'Auto' | 'None';

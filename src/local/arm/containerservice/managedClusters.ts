@@ -1,9 +1,9 @@
-/** Managed clusters as AKS keeps them: what a write makes of the one before, and what AKS refuses. */
+/** Managed clusters: how AKS merges a write into the stored cluster, and what it refuses. */
 import type { ArmContext } from '../armContext.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { isFeatureRegistered } from '../resources/features.ts';
 import { normalLocation } from '../resources/requestRules.ts';
-import type { Asked, ResourceKind, Wish } from '../resources/resourceKind.ts';
+import type { ReadOptions, ResourceKind, ResourceWrite } from '../resources/resourceKind.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
 import { aksRefusal } from './aksRefusal.ts';
 import { apiServerNames } from './apiServerNames.ts';
@@ -28,21 +28,21 @@ export const CONTAINER_SERVICE = 'Microsoft.ContainerService';
 export const CLUSTER_PATH = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${MANAGED_CLUSTERS}/{name}`;
 
 export interface ClusterHooks {
-  /** Makes the group and the network of a cluster's nodes, when they are not there. */
+  /** Creates the group and the network of a cluster's nodes unless they exist. */
   readonly layOut: (cluster: ArmResource) => void;
   /** Throws when the cluster cannot have the agent pools that its body names. */
-  readonly checkPools: (cluster: ArmResource, wish: Wish) => void;
-  /** Brings the agent pools to what the cluster's body says. */
-  readonly putPools: (cluster: ArmResource, wish: Wish) => void;
+  readonly checkPools: (cluster: ArmResource, write: ResourceWrite) => void;
+  /** Writes the agent pools in the cluster's body. */
+  readonly putPools: (cluster: ArmResource, write: ResourceWrite) => void;
   /** Removes the group with everything in it. */
   readonly tearDown: (nodeResourceGroup: string) => void;
-  /** What of node auto-provisioning runs in a cluster; undefined when its API server does not run. */
+  /** Returns what a cluster uses of node auto-provisioning; undefined when its API server does not run. */
   readonly provisioningUse: (cluster: ArmResource) => NodeProvisioningUse | undefined;
-  /** The directory of the identities that Azure makes for clusters. */
+  /** The tenant of the identities that Azure creates for clusters. */
   readonly tenantId: string;
 }
 
-/** What AKS fills in. */
+/** Defaults of AKS. */
 export const CLUSTER_DEFAULTS: JsonObject = {
   enableRBAC: true,
   supportPlan: 'KubernetesOfficial',
@@ -61,14 +61,14 @@ export function clusterKinds(hooks: ClusterHooks): readonly ResourceKind[] {
       remove: 'accepted',
       duration: 'managedCluster',
       members: ['sku', 'kind'],
-      properties: (wish) => clusterOf(wish, hooks),
+      properties: (write) => clusterOf(write, hooks),
       busy: ({ properties }, operation) => inProgress(textAt(properties, 'provisioningState') ?? '', operation),
       preflight: (name, group, { message }) =>
         `Preflight validation check for resource(s) for container service ${name} in resource group ${group} failed. Message: ${message}. Details: `,
-      afterPut: (context, cluster, wish) => {
-        context.store.put(withDefaults(context, cluster, wish.existing, hooks.tenantId));
+      afterPut: (context, cluster, write) => {
+        context.store.put(withDefaults(context, cluster, write.existing, hooks.tenantId));
         hooks.layOut(cluster);
-        hooks.putPools(cluster, wish);
+        hooks.putPools(cluster, write);
       },
       show: showCluster,
       afterDelete: (_context, cluster) => hooks.tearDown(textAt(cluster.properties, 'nodeResourceGroup') ?? ''),
@@ -77,8 +77,8 @@ export function clusterKinds(hooks: ClusterHooks): readonly ResourceKind[] {
   ];
 }
 
-function clusterOf(wish: Wish, { provisioningUse, checkPools }: ClusterHooks): JsonObject {
-  const { context, existing, name, id, body } = wish;
+function clusterOf(write: ResourceWrite, { provisioningUse, checkPools }: ClusterHooks): JsonObject {
+  const { context, existing, name, id, body } = write;
   const before = existing?.properties;
   checkCluster(name, objectAt(body, 'properties'));
   checkFixed(before, objectAt(body, 'properties'));
@@ -88,16 +88,16 @@ function clusterOf(wish: Wish, { provisioningUse, checkPools }: ClusterHooks): J
   checkUpgrade(textAt(before, 'kubernetesVersion') ?? '', version);
   const { fqdn: _public, privateFQDN: _private, ...merged } = objectAt(merge(merge(CLUSTER_DEFAULTS, before), given));
   const dnsPrefix = textAt(merged, 'dnsPrefix') ?? name;
-  const knowsProvisioning = knowsNodeProvisioning(wish.request.query.get('api-version') ?? '');
+  const knowsProvisioning = knowsNodeProvisioning(write.request.query.get('api-version') ?? '');
   const properties: JsonObject = {
     ...merged,
     kubernetesVersion: version,
     currentKubernetesVersion: version,
     dnsPrefix,
-    nodeResourceGroup: nodeGroupOf(wish, location, given),
+    nodeResourceGroup: nodeGroupOf(write, location, given),
     resourceUID: textAt(before, 'resourceUID') ?? context.random.uuid(),
     identityProfile: before?.['identityProfile'] ?? {
-      kubeletidentity: kubeletIdentity(wish, nodeGroupOf(wish, location, given)),
+      kubeletidentity: kubeletIdentity(write, nodeGroupOf(write, location, given)),
     },
     powerState: objectAt(before, 'powerState')['code'] === undefined ? { code: 'Running' } : before?.['powerState'],
     networkProfile: networkProfile(objectAt(merged, 'networkProfile'), objectAt(given, 'networkProfile')),
@@ -105,14 +105,14 @@ function clusterOf(wish: Wish, { provisioningUse, checkPools }: ClusterHooks): J
     ...apiServerNames({ before, properties: merged, dnsPrefix, location, random: context.random }),
     ...issuerOf(merged, location, context.random),
   };
-  checkProvisioning(wish, id, properties, provisioningUse);
-  // Before anything is stored: a cluster whose pools are refused is not there.
-  checkPools({ id, name, type: MANAGED_CLUSTERS, etag: '', location, properties }, wish);
+  checkProvisioning(write, id, properties, provisioningUse);
+  // A cluster whose pools are refused must not be stored.
+  checkPools({ id, name, type: MANAGED_CLUSTERS, etag: '', location, properties }, write);
   return properties;
 }
 
 function checkProvisioning(
-  { context, existing, body }: Wish,
+  { context, existing, body }: ResourceWrite,
   id: string,
   properties: JsonObject,
   use: ClusterHooks['provisioningUse'],
@@ -132,7 +132,7 @@ function checkProvisioning(
   if (existing === undefined) checkSystemPool(pools, isAutomatic(properties) && makesDefaultPools(properties));
 }
 
-/** Agent pools as the write would leave them. */
+/** Returns the agent pools after the write. */
 function poolsOf(present: readonly ArmResource[], body: unknown): readonly JsonObject[] {
   const pools = new Map(present.map(({ name, properties }) => [name, properties]));
   for (const pool of listAt(body, 'properties', 'agentPoolProfiles')) {
@@ -142,8 +142,8 @@ function poolsOf(present: readonly ArmResource[], body: unknown): readonly JsonO
   return [...pools.values()];
 }
 
-/** The identity that nodes use, in the group where they are. */
-function kubeletIdentity({ context, name }: Wish, nodeResourceGroup: string): JsonObject {
+/** Returns the identity of the nodes, which is in their resource group. */
+function kubeletIdentity({ context, name }: ResourceWrite, nodeResourceGroup: string): JsonObject {
   const { store, random } = context;
   return {
     resourceId: `${store.groupId(nodeResourceGroup)}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/${name}-agentpool`,
@@ -152,7 +152,7 @@ function kubeletIdentity({ context, name }: Wish, nodeResourceGroup: string): Js
   };
 }
 
-function nodeGroupOf({ existing, id, name }: Wish, location: string, given: JsonObject): string {
+function nodeGroupOf({ existing, id, name }: ResourceWrite, location: string, given: JsonObject): string {
   const before = textAt(existing?.properties, 'nodeResourceGroup');
   const wanted = textAt(given, 'nodeResourceGroup');
   if (before === undefined) return wanted ?? `MC_${id.split('/')[4] ?? ''}_${name}_${location}`;
@@ -160,7 +160,7 @@ function nodeGroupOf({ existing, id, name }: Wish, location: string, given: Json
   throw aksRefusal('PropertyChangeNotAllowed', { property: 'properties.nodeResourceGroup' });
 }
 
-/** Objects member by member, anything else whole; what a client leaves out or sends as null stays as it was. */
+/** Merges objects by member and replaces other values; members that are absent or null stay as they were. */
 function merge(before: unknown, given: unknown): unknown {
   if (given === undefined || given === null) return before;
   if (typeof given !== 'object' || Array.isArray(given)) return given;
@@ -173,7 +173,7 @@ function merge(before: unknown, given: unknown): unknown {
   );
 }
 
-/** A cluster with an issuer of tokens says where it is; the issuer stays when it is turned off. */
+/** Returns the profile of the OIDC issuer with its URL, which stays when the issuer is turned off. */
 function issuerOf(merged: JsonObject, location: string, random: ArmContext['random']): JsonObject {
   const profile = objectAt(merged, 'oidcIssuerProfile');
   if (profile['enabled'] !== true && profile['issuerURL'] === undefined) return {};
@@ -182,7 +182,7 @@ function issuerOf(merged: JsonObject, location: string, random: ArmContext['rand
   return { oidcIssuerProfile: { ...profile, issuerURL } };
 }
 
-/** Azure fills in the ids of a system-assigned identity, and the free tier where none is asked for. */
+/** Returns the cluster with the ids of a system-assigned identity, and with the free tier by default. */
 function withDefaults(
   { random }: ArmContext,
   cluster: ArmResource,
@@ -196,8 +196,8 @@ function withDefaults(
   return { ...cluster, sku, identity: { ...identity, principalId, tenantId } };
 }
 
-/** An api-version from before node auto-provisioning does not show it. */
-function showCluster(context: ArmContext, cluster: ArmResource, { apiVersion }: Asked): object {
+/** Returns the cluster as clients see it; api-versions before node auto-provisioning do not show its profile. */
+function showCluster(context: ArmContext, cluster: ArmResource, { apiVersion }: ReadOptions): object {
   const pools = context.store.children(cluster.id, AGENT_POOLS);
   const { nodeProvisioningProfile: provisioning, ...properties } = cluster.properties;
   return {

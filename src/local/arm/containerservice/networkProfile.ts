@@ -1,4 +1,4 @@
-/** The network of a managed cluster: what AKS fills in, and the combinations that it refuses with and without node auto-provisioning. */
+/** The network profile of a managed cluster: AKS's defaults, and the combinations that it refuses. */
 import { asText, listAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { aksRefusal, invalidParameter, notOneOf } from './aksRefusal.ts';
 
@@ -10,9 +10,9 @@ const DEFAULTS: JsonObject = {
   loadBalancerSku: 'standard',
   ipFamilies: ['IPv4'],
 };
-/** Without any wish for a network, AKS takes overlay; here it comes with Cilium, as its documents recommend. */
+/** Defaults without a network plugin: overlay as in AKS, here with Cilium, as AKS's documentation recommends. */
 const PLAIN_NETWORK: JsonObject = { networkPluginMode: 'overlay', networkDataplane: 'cilium', networkPolicy: 'cilium' };
-/** What AKS takes for the addresses of each family. */
+/** AKS's default ranges of addresses by IP family. */
 const POD_CIDRS: Readonly<Record<string, string>> = { IPv4: '10.244.0.0/16', IPv6: 'fd12:3456:789a::/64' };
 const SERVICE_CIDRS: Readonly<Record<string, string>> = { IPv4: '10.0.0.0/16', IPv6: 'fd12:3456:789a:1::/108' };
 
@@ -34,7 +34,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
 };
 const FAMILIES: readonly string[] = ['IPv4', 'IPv6'];
 
-/** The profile that AKS keeps. `merged`: the wish with what was there before; `sent`: what this request says itself. */
+/** Returns the profile to store. `merged` is the request merged into the stored profile, `sent` the request alone. */
 export function networkProfile(merged: JsonObject, sent: JsonObject): JsonObject {
   const wanted = spelled(merged);
   const profile: JsonObject = {
@@ -55,7 +55,7 @@ export function networkProfile(merged: JsonObject, sent: JsonObject): JsonObject
   };
 }
 
-/** How many pods a node takes when its pool does not say. */
+/** Returns the default of the maximum number of pods per node. */
 export function defaultMaxPods(profile: JsonObject): number {
   if (textAt(profile, 'networkPlugin') === 'kubenet') return 110;
   return textAt(profile, 'networkPlugin') === 'azure' && textAt(profile, 'networkPluginMode') !== 'overlay' ? 30 : 250;
@@ -65,7 +65,7 @@ function hasPodNetwork(profile: JsonObject): boolean {
   return textAt(profile, 'networkPluginMode') === 'overlay' || textAt(profile, 'networkPlugin') === 'kubenet';
 }
 
-/** Values as AKS spells them; clients differ in capitals. */
+/** Returns the values in AKS's spelling; clients may send other capitals. */
 function spelled(given: JsonObject): JsonObject {
   const corrected = Object.entries(VALUES).flatMap(([member, allowed]): [string, string][] => {
     const value = given[member];
@@ -100,7 +100,7 @@ function checkDataplane({ plugin, dataplane, policy }: Dataplane): void {
   if (policy !== 'cilium' && policy !== 'none') throw aksRefusal('BadRequest.ciliumPolicy');
 }
 
-/** One range for each family of addresses; ranges of a family that the cluster does not have are refused. */
+/** Returns one range for each IP family; throws for ranges of a family that the cluster does not have. */
 function cidrs(profile: JsonObject, sent: JsonObject, hasPods: boolean): JsonObject {
   const families = listAt(profile, 'ipFamilies').map(String);
   const ranges = (list: string, single: string, defaults: Readonly<Record<string, string>>): JsonObject => {

@@ -10,7 +10,7 @@ import { CLUSTER_PATH, MANAGED_CLUSTERS } from './managedClusters.ts';
 import { resolvableNames } from './apiServerNames.ts';
 import { renderNodeScript } from './nodeScript.ts';
 
-/** Where the bootstrapping server is, below the address of the local Azure. */
+/** Path of the bootstrapping server in the local Azure. */
 const SERVER = '/bootstrapping';
 const TOKEN_PLACEHOLDER = '{{.TokenID}}.{{.TokenSecret}}';
 const REQUIRED: readonly string[] = [
@@ -48,14 +48,14 @@ export function nodeBootstrappingRoutes(
   tokens: { check(authorization: unknown): unknown },
 ): readonly Route[] {
   const path = `${CLUSTER_PATH}/nodeBootstrapping`;
-  // The client that exists sends a GET with a body; POST is for those that cannot.
+  // The existing client sends a GET with a body; POST is for clients that cannot.
   const served = (['GET', 'POST'] as const).map((method) => ({
     name: 'nodeBootstrapping.get',
     method,
     path,
     handle: (request: ArmRequest) => answer(context, request),
   }));
-  // Clusters have a server of their own for it, without ARM's gate, which requires an api-version.
+  // AKS serves it per cluster, outside ARM, so this route does not require an api-version.
   const own = openRoute('nodeBootstrapping.get', 'GET', `${SERVER}${path}`, (request) => {
     tokens.check(request.headers['authorization']);
     return answer(context, request);
@@ -95,7 +95,7 @@ function customDataOf(context: ArmContext, cluster: ArmResource, profile: JsonOb
     if (value === undefined || value === null) return [];
     return [[flag, Array.isArray(value) ? value.join(',') : asText(value)] as const];
   });
-  // AKS turns on what the kubelet needs for another period.
+  // The kubelet needs this feature gate for another period; AKS sets it.
   const gates = kubelet['cpuCfsQuotaPeriod'] === undefined ? {} : { 'feature-gates': 'CustomCPUCFSQuotaPeriod=true' };
   const architecture = textAt(profile, 'architecture') === 'Arm64' ? 'arm64' : 'amd64';
   return renderNodeScript({
@@ -132,7 +132,7 @@ function check(what: string, given: JsonObject, required: readonly string[]): vo
   throw refusal('MissingRequiredProperty', { message });
 }
 
-/** `aks-ubuntu-containerd-22.04-gen2` and its like, as the gallery that has such images. */
+/** Returns the gallery that has images of a distro such as `aks-ubuntu-containerd-22.04-gen2`. */
 function imageOf(distro: string): JsonObject {
   const gallery = IMAGE_GALLERIES.find(({ name }) => (name === 'AKSAzureLinux') === distro.includes('azurelinux'));
   return { resourceGroup: gallery?.resourceGroup, gallery: gallery?.name, definition: distro };

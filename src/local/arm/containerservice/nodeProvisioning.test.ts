@@ -100,8 +100,8 @@ describe('node auto-provisioning of managed clusters', () => {
     ['Azure CNI with Cilium', { networkDataplane: 'cilium' }],
     ['Azure CNI', {}],
     ['a Standard load balancer in capitals', { loadBalancerSku: 'Standard' }],
-    ['a network of its own', { networkPlugin: 'none' }],
-  ])('goes with %s', async (_, profile) => {
+    ['no network plugin', { networkPlugin: 'none' }],
+  ])('works with %s', async (_, profile) => {
     const name = await create(body(network(profile)));
     expect((await get(name)).nodeProvisioningProfile).toEqual({ mode: 'Auto', defaultNodePools: 'Auto' });
     expect(await pools(name)).toEqual(['aksmanagedap', 'system']);
@@ -112,7 +112,7 @@ describe('node auto-provisioning of managed clusters', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'InvalidParameter' } });
   });
 
-  it('is known to the api-versions that have it, and left alone by others', async () => {
+  it('changes only with api-versions that have it', async () => {
     const name = await create(body({ nodeProvisioningProfile: undefined }));
     expect((await get(name)).nodeProvisioningProfile.mode).toBe('Manual');
     await put(name, body(), '2023-01-01');
@@ -133,14 +133,14 @@ describe('node auto-provisioning of managed clusters', () => {
   it.each([
     ['mode', { mode: 'auto' }, 'Auto, Manual'],
     ['defaultNodePools', { mode: 'Auto', defaultNodePools: 'Some' }, 'Auto, None'],
-  ])('has no other %s', async (member, profile, allowed) => {
+  ])('refuses an unknown %s', async (member, profile, allowed) => {
     expect(words(await put('refused', body({ nodeProvisioningProfile: profile })))).toEqual({
       code: 'InvalidParameter',
       message: `The value of parameter nodeProvisioningProfile.${member} is invalid. Allowed values: ${allowed}.`,
     });
   });
 
-  it('goes with the cluster autoscaler once the feature for both is registered', async () => {
+  it('works with the cluster autoscaler once the feature for both is registered', async () => {
     const feature =
       'providers/Microsoft.Features/providers/Microsoft.ContainerService/features/AllowClusterAutoscalerAndNAP';
     const state = async (action: string): Promise<unknown> =>
@@ -158,7 +158,7 @@ describe('node auto-provisioning of managed clusters', () => {
   it.each([
     ['a Windows pool', { osType: 'Windows', vmSize: 'Standard_D2s_v5' }, '.properties.osType set to one of [Linux]'],
     ['an autoscaled pool', { enableAutoScaling: true }, '.properties.enableAutoScaling set to one of [false]'],
-  ])('refuses %s later on', async (_, properties, end) => {
+  ])('refuses to add %s later', async (_, properties, end) => {
     const name = await create();
     const answer = await fixture.ask(at(name, '/agentPools/more'), { method: 'PUT', body: { properties } });
     expect(words(answer)).toEqual({
@@ -167,7 +167,7 @@ describe('node auto-provisioning of managed clusters', () => {
     });
   });
 
-  it('keeps the cluster from being stopped, and how traffic leaves it from being changed', async () => {
+  it('refuses to stop the cluster and to change its outbound type', async () => {
     const name = await create();
     const stop = () => fixture.ask(at(name, '/stop'), { method: 'POST' });
     expect(words(await stop())).toEqual({
@@ -190,7 +190,7 @@ describe('node auto-provisioning of managed clusters', () => {
     expect(machines().map(({ isOff }) => isOff)).toEqual([false]);
   });
 
-  it('keeps agent pools from being stopped; without it they stop and start, but for system pools', async () => {
+  it('refuses to stop agent pools; in mode Manual all but system pools stop and start', async () => {
     const power = (name: string, pool: string, code: string): Promise<Answer> =>
       fixture.ask(at(name, `/agentPools/${pool}`), { method: 'PUT', body: { properties: { powerState: { code } } } });
     const withPool = async (mode: string): Promise<string> => {
@@ -224,7 +224,7 @@ describe('node auto-provisioning of managed clusters', () => {
     }
   });
 
-  it('ends only when no node and no open pool is left', async () => {
+  it('can be disabled only when no node and no open NodePool is left', async () => {
     const name = await create();
     const disable = () =>
       fixture.ask(at(name), { method: 'PATCH', body: { properties: { nodeProvisioningProfile: { mode: 'Manual' } } } });
@@ -245,7 +245,7 @@ describe('node auto-provisioning of managed clusters', () => {
     use = undefined;
   });
 
-  it('survives an update by a client that does not know it', async () => {
+  it('survives an update with an older api-version, which does not show it', async () => {
     const name = await create(body(network({ networkDataplane: 'cilium', networkPolicy: 'cilium' })));
     const older = {
       location: 'eastus',

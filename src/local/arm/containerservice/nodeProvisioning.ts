@@ -11,7 +11,7 @@ const DEFAULT_POOLS: readonly string[] = ['Auto', 'None'];
 const FIRST_PREVIEW = '2023-09-02-preview';
 const FIRST_STABLE = '2025-05-01';
 
-/** A cluster as a write would leave it. */
+/** A cluster after a write. */
 export interface ProvisionedCluster {
   readonly identity: unknown;
   readonly properties: JsonObject;
@@ -20,7 +20,7 @@ export interface ProvisionedCluster {
   readonly isRegistered: (feature: string) => boolean;
 }
 
-/** What of node auto-provisioning is left in a cluster. */
+/** Nodes and NodePools of a cluster that keep node auto-provisioning from being disabled. */
 export interface NodeProvisioningUse {
   /** Nodes with the label `karpenter.sh/nodepool`. */
   readonly nodes: readonly string[];
@@ -29,9 +29,9 @@ export interface NodeProvisioningUse {
 }
 
 interface Rule {
-  /** What a cluster must not have; documents name the rule by it. */
+  /** What a cluster must not have; the documentation names the rule by it. */
   readonly forbids: string;
-  /** The end of AKS's sentence. */
+  /** The end of AKS's error message. */
   readonly words: string;
   readonly isBroken: (cluster: ProvisionedCluster) => boolean;
 }
@@ -122,7 +122,7 @@ export function makesDefaultPools(properties: JsonObject): boolean {
   return textAt(properties, 'nodeProvisioningProfile', 'defaultNodePools') !== 'None';
 }
 
-/** The profile after a write; members that it does not name stay. */
+/** Returns the profile after a write; absent members stay. */
 export function nodeProvisioningProfile(before: JsonObject | undefined, given: JsonObject): JsonObject {
   const profile = {
     mode: 'Manual',
@@ -140,13 +140,13 @@ function checkMember(member: string, value: string | undefined, allowed: readonl
   throw aksRefusal('InvalidParameter.provisioning', { member, allowed: allowed.join(', ') });
 }
 
-/** Throws AKS's refusal of a cluster that cannot have node auto-provisioning. */
+/** Throws when a cluster breaks a rule of node auto-provisioning. */
 export function checkAutomatic(cluster: ProvisionedCluster): void {
   const broken = NODE_PROVISIONING_RULES.find((rule) => rule.isBroken(cluster));
   if (broken !== undefined) throw aksRefusal('OperationNotAllowed.auto', { unless: broken.words });
 }
 
-/** Throws unless nothing of node auto-provisioning is left. `undefined`: the cluster's API server does not run. */
+/** Throws while nodes or open NodePools are left. `use` is undefined when the cluster's API server does not run. */
 export function checkManual(use: NodeProvisioningUse | undefined): void {
   const { nodes, openPools } = use ?? { nodes: [], openPools: [] };
   if (nodes.length === 0 && openPools.length === 0) return;
@@ -157,7 +157,7 @@ export function checkManual(use: NodeProvisioningUse | undefined): void {
   throw aksRefusal('OperationNotAllowed.manual', { left: left.join(' ') });
 }
 
-/** Throws when a cluster that stays Auto would change how its traffic leaves. */
+/** Throws when the outbound type of a cluster in mode Auto would change. */
 export function checkOutboundType(before: JsonObject, after: JsonObject): void {
   const outbound = (properties: JsonObject): string =>
     textAt(properties, 'networkProfile', 'outboundType') ?? 'loadBalancer';
@@ -165,7 +165,7 @@ export function checkOutboundType(before: JsonObject, after: JsonObject): void {
   throw aksRefusal('OperationNotAllowed.outboundType');
 }
 
-/** Neither the cluster nor one of its agent pools can be stopped while the mode is Auto. */
+/** Throws in mode Auto, in which neither the cluster nor its agent pools can be stopped. */
 export function checkStop(properties: JsonObject, what: 'cluster' | 'agent pool'): void {
   if (isAutomatic(properties)) throw aksRefusal('OperationNotAllowed.stop', { what });
 }

@@ -1,4 +1,4 @@
-/** The custom data of a node, in the variables that the provisioning code on AKS images reads. */
+/** The custom data of a node: a script with the variables that the provisioning code on AKS images reads. */
 import { IMAGE_VALUES } from '../../kubelet/startScript.ts';
 import { EVICTION_HARD, kubeReservedMebibytes, kubeReservedMillicores } from '../../../catalogue/overhead.ts';
 
@@ -17,7 +17,7 @@ export interface NodeScript {
   readonly apiServerName: string;
   /** Kubelet flags that the profile sets, by name. */
   readonly flags: Readonly<Record<string, string>>;
-  /** Any further variables. */
+  /** Further variables. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
@@ -32,7 +32,7 @@ SystemdCgroup = true
 config_path = "/etc/containerd/certs.d"
 `;
 const MIRROR = 'https://acs-mirror.azureedge.net';
-/** The control plane that nodes of AKS talk to; the local one trusts whatever boots. */
+/** Stands for the CA certificate of the control plane, which simulated nodes do not check. */
 const AUTHORITY = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n';
 const DIGITS = '00000000';
 
@@ -121,7 +121,7 @@ function sorted(record: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(record).toSorted(([left], [right]) => (left < right ? -1 : 1));
 }
 
-/** Single quotes keep the shell from reading anything into a value. */
+/** Quotes a value for the shell. */
 function quote(value: string): string {
   return `'${value.replaceAll("'", `'\\''`)}'`;
 }

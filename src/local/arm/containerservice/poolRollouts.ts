@@ -1,6 +1,6 @@
 /**
- * Nodes of agent pools that have a count: as many as the count, drained before they go, and replaced one by one when the
- * pool's Kubernetes version or node image changes. A new node comes first, and the old one goes when it has joined.
+ * Rollouts of agent pools that have a count: nodes are added, or drained and deleted, to match the count, and replaced
+ * one by one when the pool's Kubernetes version or image changes. The new node joins before the old one is drained.
  */
 import { messageOf } from '../../../errors/thrown.ts';
 import type { ArmContext } from '../armContext.ts';
@@ -12,16 +12,16 @@ import { clusterNameOf, type ClusterName } from './managedCluster.ts';
 import { AGENT_POOLS, MANAGED_CLUSTERS } from './managedClusters.ts';
 
 export const MACHINES = 'Microsoft.ContainerService/managedClusters/agentPools/machines';
-/** Milliseconds from a VM that runs to a node that is ready. */
+/** Milliseconds from a running VM to a ready node. */
 const TIME_TO_JOIN = 15_000;
 
-/** Makes and removes one node of a pool; `MachinesApi` does it. */
+/** Adds and removes single nodes of a pool; `MachinesApi` implements it. */
 export interface PoolNodes {
   add(cluster: ArmResource, pool: ArmResource, name: string): void;
   remove(cluster: ArmResource, pool: ArmResource, machine: ArmResource): void;
 }
 
-/** Empties a node of a cluster; says what keeps it when it cannot be emptied. */
+/** Drains a node of a cluster; returns an error message when a pod keeps it. */
 export type DrainNode = (cluster: ClusterName, node: string) => Promise<string | undefined>;
 
 /** Labels and taints (`key=value:Effect`) that a pool gives its nodes. */
@@ -30,7 +30,7 @@ export interface PoolMarks {
   readonly taints: readonly string[];
 }
 
-/** Brings changed labels and taints of a pool to its nodes. */
+/** Applies changed labels and taints of a pool to its nodes. */
 export type MarkNodes = (
   cluster: ClusterName,
   pool: string,
@@ -48,7 +48,7 @@ type Ended = (failure: ArmError | undefined) => void;
 
 export class PoolRollouts {
   private readonly options: PoolRolloutsOptions;
-  /** By id of a pool whose nodes are being replaced: what to call at the end. */
+  /** Callbacks at the end of a rollout, by the id of its pool. */
   private readonly underWay = new Map<string, Ended[]>();
   private readonly end = new AbortController();
 
@@ -60,12 +60,12 @@ export class PoolRollouts {
     return this.underWay.has(poolId);
   }
 
-  /** `ended` is called when what is under way has ended. */
+  /** Calls `ended` when the rollout under way has ended. */
   follow(poolId: string, ended: Ended): void {
     this.underWay.get(poolId)?.push(ended);
   }
 
-  /** Brings the nodes of a pool to its count, version and image. */
+  /** Begins to bring the nodes of a pool to its count, version and image. */
   bring(cluster: ArmResource, pool: ArmResource): void {
     const { count, mode } = pool.properties;
     if (mode === 'Machines' || typeof count !== 'number') return;
@@ -81,7 +81,7 @@ export class PoolRollouts {
     });
   }
 
-  /** Labels and taints reach nodes that are there, which stay. */
+  /** Applies changed labels and taints to existing nodes, which are not replaced. */
   mark(cluster: ArmResource, existing: ArmResource, pool: ArmResource): void {
     const [before, after] = [marksOf(existing), marksOf(pool)];
     if (JSON.stringify(before) === JSON.stringify(after)) return;
@@ -89,7 +89,7 @@ export class PoolRollouts {
     void marked.catch((error: unknown) => process.emitWarning(`nodes of ${pool.name}: ${messageOf(error)}`));
   }
 
-  /** What an earlier process had begun goes on. */
+  /** Resumes rollouts that an earlier process had begun. */
   resume(): void {
     const { store } = this.options.context;
     for (const cluster of store.list(MANAGED_CLUSTERS)) {
@@ -97,7 +97,7 @@ export class PoolRollouts {
     }
   }
 
-  /** Drains all nodes of a pool at a time and removes them. */
+  /** Drains all nodes of a pool at the same time and deletes them. */
   async empty(cluster: ArmResource, pool: ArmResource): Promise<ArmError | undefined> {
     const failures = await Promise.all(this.present(pool).map((machine) => this.retire(cluster, pool, machine)));
     return failures.find((failure) => failure !== undefined);
@@ -154,7 +154,7 @@ export class PoolRollouts {
     }
   }
 
-  /** The name of the node that is made. */
+  /** Adds a node and returns its name. */
   private add(cluster: ArmResource, pool: ArmResource): string {
     const taken = new Set(this.options.context.store.children(pool.id, MACHINES).map(({ name }) => name));
     let number = 0;

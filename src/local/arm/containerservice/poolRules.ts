@@ -1,4 +1,4 @@
-/** How many nodes an agent pool may have, how many pods each of them, and which labels and taints. */
+/** Validation of agent pools: number of nodes, pods per node, labels and taints. */
 import { labelValueErrors, qualifiedNameErrors } from '../../../api/names.ts';
 import { asText, at, listAt, objectAt, type JsonObject } from '../jsonPath.ts';
 import { aksRefusal, invalidParameter } from './aksRefusal.ts';
@@ -6,9 +6,9 @@ import { aksRefusal, invalidParameter } from './aksRefusal.ts';
 const MOST_NODES = 1000;
 const PODS: readonly [number, number] = [10, 250];
 
-/** Throws in AKS's words; what is left open is not looked at. */
+/** Throws for an invalid number of nodes or pods; absent members are not checked. */
 export function checkPoolSize(pool: JsonObject, mode: string): void {
-  // AKS runs its own pods on system pools: they are never empty.
+  // AKS runs its own pods on system pools, so they need a node.
   const least = mode === 'System' ? 1 : 0;
   const count = at(pool, 'count');
   if (count !== undefined && !isWithin(count, [least, MOST_NODES])) {
@@ -22,7 +22,7 @@ export function checkPoolSize(pool: JsonObject, mode: string): void {
 
 const TAINT = /^([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/;
 
-/** A node with marks that the API server refuses could not join. */
+/** Throws for labels and taints that the API server refuses: a node with them could not join. */
 export function checkMarks(pool: JsonObject): void {
   for (const [key, value] of Object.entries(objectAt(pool, 'nodeLabels'))) {
     refuseMark('nodeLabels', `${key}=${asText(value)}`, [
@@ -46,7 +46,7 @@ function refuseMark(member: string, mark: string, problems: readonly string[]): 
   throw invalidParameter(`agentPoolProfile.${member}`, `'${mark}': ${problems.join('; ')}.`);
 }
 
-/** Between which counts the cluster autoscaler moves. */
+/** Throws for invalid bounds of the cluster autoscaler. */
 function checkBounds(minCount: unknown, maxCount: unknown, least: number): void {
   if (!isWithin(minCount, [least, MOST_NODES])) {
     throw aksRefusal('InvalidParameter.bounds', { bound: 'minCount', least, most: MOST_NODES });

@@ -20,7 +20,7 @@ export function layOutClusterNetwork(context: ArmContext, group: string, cluster
   const { location } = store.group(group);
   const add = (type: string, names: readonly string[], properties: ArmResource['properties'], more = {}): string => {
     const id = store.idOf(group, type, ...names);
-    // Children are in the location of their parent and do not name it.
+    // Child resources have no location of their own.
     const child = names.length > 1;
     store.put({
       id,

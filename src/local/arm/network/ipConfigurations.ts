@@ -1,4 +1,4 @@
-/** The IP configurations of an interface: each gets an address; references are checked. */
+/** The IP configurations of an interface, with their addresses, and the resources that they refer to. */
 import { refusal } from '../refusal.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { ArmResource, ResourceStore } from '../resourceStore.ts';
@@ -6,17 +6,17 @@ import type { SubnetAddresses } from './subnetAddresses.ts';
 
 const NETWORK_INTERFACES = 'Microsoft.Network/networkInterfaces';
 
-interface InterfaceWish {
+interface InterfaceWrite {
   readonly id: string;
   readonly body: unknown;
   readonly existing: ArmResource | undefined;
 }
 
-/** Configurations that were there keep their address; new ones draw one, all at once. */
+/** Returns the configurations with addresses: existing ones keep theirs, new ones of a subnet get theirs together. */
 export function configureAddresses(
   store: ResourceStore,
   addresses: SubnetAddresses,
-  { id, body, existing }: InterfaceWish,
+  { id, body, existing }: InterfaceWrite,
 ): readonly JsonObject[] {
   const wanted = listAt(body, 'properties', 'ipConfigurations');
   if (wanted.length === 0) throw refusal('InvalidRequestFormat.ipConfigurations', { id });
@@ -67,7 +67,7 @@ function chosenAddress(
   return address === undefined ? undefined : addresses.claim(subnet, address, configurationId);
 }
 
-/** Every id under `subnet` and `loadBalancerBackendAddressPools` of an interface's configurations, and its group's. */
+/** Returns the ids of all resources that an interface refers to: subnets, addresses, pools, security group. */
 export function referencesOf(properties: unknown): readonly string[] {
   const ids = listAt(properties, 'ipConfigurations').flatMap((configuration) => [
     textAt(configuration, 'properties', 'subnet', 'id'),

@@ -12,7 +12,7 @@ describe('networks through @azure/arm-network', () => {
 
   const location = (): string => fixture.arm.location;
 
-  it('shows what AKS lays out for a cluster', async () => {
+  it('shows the network that AKS creates for a cluster', async () => {
     const { network, group } = fixture;
     const groups = await collect(network.networkSecurityGroups.list(group));
     expect(groups.map(({ name }) => name)).toEqual(['aks-agentpool-10000000-nsg']);
@@ -28,7 +28,7 @@ describe('networks through @azure/arm-network', () => {
     expect(subnet.id).toBe(fixture.arm.network.subnetId);
   });
 
-  it('makes and deletes networks and subnets, and keeps ranges apart', async () => {
+  it('creates and deletes networks and subnets, and refuses overlapping ranges', async () => {
     const { network, group } = fixture;
     const put = (name: string, prefix: string) =>
       network.subnets.beginCreateOrUpdateAndWait(group, 'mine', name, { addressPrefix: prefix }, POLL);
@@ -55,7 +55,7 @@ describe('networks through @azure/arm-network', () => {
     await expect(network.subnets.get(group, 'mine', 'first')).rejects.toMatchObject({ statusCode: 404 });
   });
 
-  it('gives addresses until a subnet is full, and takes them back', async () => {
+  it('allocates addresses until a subnet is full, and frees them', async () => {
     const { network, group } = fixture;
     await network.virtualNetworks.beginCreateOrUpdateAndWait(
       group,
@@ -108,7 +108,7 @@ describe('networks through @azure/arm-network', () => {
     await network.virtualNetworks.beginDeleteAndWait(group, 'small', POLL);
   });
 
-  it('puts interfaces into pools, and refuses references to what is not there', async () => {
+  it('adds interfaces to pools, and refuses references to missing resources', async () => {
     const { network, group } = fixture;
     const [balancer] = await collect(network.loadBalancers.list(group));
     const pool = balancer?.backendAddressPools?.[1]?.id ?? '';
@@ -135,11 +135,11 @@ describe('networks through @azure/arm-network', () => {
     });
     const patched = await network.networkInterfaces.updateTags(group, 'pooled', { tags: { only: 'this' } });
     expect(patched.tags).toEqual({ only: 'this' });
-    await expect(network.networkInterfaces.get(group, 'nobody')).rejects.toMatchObject({ code: 'ResourceNotFound' });
+    await expect(network.networkInterfaces.get(group, 'missing')).rejects.toMatchObject({ code: 'ResourceNotFound' });
     await network.networkInterfaces.beginDeleteAndWait(group, 'pooled', POLL);
   });
 
-  it('holds an interface for a VM that was refused for quota', async () => {
+  it('reserves an interface for a VM that was refused for quota', async () => {
     const { network, group, compute, arm } = fixture;
     const nic = await fixture.createInterface('held');
     arm.setQuota('standardDSv5Family', 0);
@@ -164,7 +164,7 @@ describe('networks through @azure/arm-network', () => {
     await expect(network.networkInterfaces.get(group, 'held')).rejects.toMatchObject({ statusCode: 404 });
   });
 
-  it('guards security groups in use, pages lists and heeds ETags', async () => {
+  it('keeps security groups in use, pages lists and checks ETags', async () => {
     const { network, group } = fixture;
     for (const name of ['g1', 'g2', 'g3', 'g4']) {
       await network.networkSecurityGroups.beginCreateOrUpdateAndWait(group, name, { location: location() }, POLL);
@@ -195,7 +195,7 @@ describe('networks through @azure/arm-network', () => {
     );
   });
 
-  it('lets one change of a resource happen at a time', async () => {
+  it('refuses a change of a resource while another is in progress', async () => {
     const clock = new VirtualClock(Date.now());
     const slow = await ArmFixture.start({ clock });
     const path = `resourceGroups/${slow.group}/providers/Microsoft.Network/routeTables/r?api-version=2024-05-01`;

@@ -1,4 +1,4 @@
-/** Network interfaces: addresses from their subnets; not deletable while bound to a VM or reserved for one. */
+/** Network interfaces: they get addresses of their subnets, and stay while bound to a VM or reserved for one. */
 import type { ArmContext } from '../armContext.ts';
 import { refusal } from '../refusal.ts';
 import { authorizeLinked } from '../directory/principals.ts';
@@ -21,7 +21,7 @@ export class NetworkInterfaces {
     this.addresses = addresses;
   }
 
-  /** Binds the interface to a VM, or frees it. */
+  /** Binds the interface to a VM; undefined frees it. */
   attach(id: string, machineId: string | undefined): void {
     const found = this.context.store.find(id);
     if (found === undefined) return;
@@ -30,7 +30,7 @@ export class NetworkInterfaces {
     this.write(free, machineId === undefined ? properties : { ...properties, virtualMachine: { id: machineId } });
   }
 
-  /** Holds the interface for a VM that could not be made, as Azure does for three minutes. */
+  /** Reserves the interface for a VM that could not be created, as Azure does for 3 minutes. */
   reserve(id: string, machineId: string): void {
     const found = this.context.store.find(id);
     if (found === undefined) return;
@@ -38,7 +38,7 @@ export class NetworkInterfaces {
     this.write({ ...found, hidden: { reservedFor: machineId, reservedUntil } }, found.properties);
   }
 
-  /** Throws when a VM other than `machineId` has or may still get the interface. */
+  /** Throws when the interface is bound to or reserved for a VM other than `machineId`. */
   checkFree(found: ArmResource, machineId: string | undefined): void {
     const owner = textAt(found.properties, 'virtualMachine', 'id');
     const same = (id: string | undefined): boolean => id?.toLowerCase() === machineId?.toLowerCase();
@@ -54,7 +54,7 @@ export class NetworkInterfaces {
     throw refusal('NicReservedForAnotherVm', { holder });
   }
 
-  /** An interface that another provider makes for itself: it is there at once. */
+  /** Creates an interface for another provider, at once. */
   make(group: string, name: string, body: JsonObject): ArmResource {
     const { store, random } = this.context;
     const { location } = store.group(group);
@@ -78,7 +78,7 @@ export class NetworkInterfaces {
     return resource;
   }
 
-  /** Forgets the interface; its addresses are free again. */
+  /** Deletes the interface and frees its addresses. */
   remove(id: string): void {
     this.context.store.delete(id);
   }
@@ -89,7 +89,7 @@ export class NetworkInterfaces {
     return textAt(primary, 'properties', 'privateIPAddress');
   }
 
-  /** How clients write and delete interfaces. */
+  /** Returns the resource kind of interfaces. */
   kind(): ResourceKind {
     return {
       type: NETWORK_INTERFACES,

@@ -1,8 +1,8 @@
-/** Rows of Microsoft.Network for `resourceRoutes`: networks, subnets, security groups, load balancers and others. */
+/** Resource kinds of Microsoft.Network for `resourceRoutes`: networks, subnets, security groups and others. */
 import type { ArmContext } from '../armContext.ts';
 import { refusal } from '../refusal.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
-import type { ResourceKind, Wish } from '../resources/resourceKind.ts';
+import type { ResourceKind, ResourceWrite } from '../resources/resourceKind.ts';
 import { withDefaults } from '../resources/resourceRoutes.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
 import { contains, overlaps, parsePrefix } from './addressPrefix.ts';
@@ -49,7 +49,7 @@ export function networkKinds(addresses: SubnetAddresses): readonly ResourceKind[
       ...COMMON,
       type: SUBNETS,
       tracked: false,
-      properties: (wish) => subnetOf(wish.context, wish.id, wish.name, wish.body),
+      properties: (write) => subnetOf(write.context, write.id, write.name, write.body),
       show: (_context, subnet) => showSubnet(subnet),
       checkDelete: (_context, subnet) => inUse(subnet),
     },
@@ -83,22 +83,22 @@ export function networkKinds(addresses: SubnetAddresses): readonly ResourceKind[
       ...COMMON,
       type: PUBLIC_ADDRESSES,
       members: ['sku'],
-      properties: (wish) => ({
-        ipAddress: `20.${octet(wish)}.${octet(wish)}.${octet(wish)}`,
-        ...existingText(wish, 'ipAddress'),
+      properties: (write) => ({
+        ipAddress: `20.${octet(write)}.${octet(write)}.${octet(write)}`,
+        ...existingText(write, 'ipAddress'),
         ...withGuid({ publicIPAddressVersion: 'IPv4', publicIPAllocationMethod: 'Static', idleTimeoutInMinutes: 4 })(
-          wish,
+          write,
         ),
       }),
     },
   ];
 }
 
-/** `children`: the member that holds resources of their own. */
+/** Adds defaults and a GUID; leaves out `children`, the member whose items are resources of their own. */
 function withGuid(defaults: JsonObject, children = ''): ResourceKind['properties'] {
-  return (wish) => {
-    const { [children]: _children, ...properties } = withDefaults(wish.body, defaults);
-    const resourceGuid = textAt(wish.existing?.properties, 'resourceGuid') ?? wish.context.random.uuid();
+  return (write) => {
+    const { [children]: _children, ...properties } = withDefaults(write.body, defaults);
+    const resourceGuid = textAt(write.existing?.properties, 'resourceGuid') ?? write.context.random.uuid();
     return { ...properties, resourceGuid };
   };
 }
@@ -111,25 +111,25 @@ const BALANCER = {
   outboundRules: [],
 };
 
-function existingText({ existing }: Wish, member: string): JsonObject {
+function existingText({ existing }: ResourceWrite, member: string): JsonObject {
   const text = textAt(existing?.properties, member);
   return text === undefined ? {} : { [member]: text };
 }
 
-function octet({ context }: Wish): number {
+function octet({ context }: ResourceWrite): number {
   return Math.floor(context.random.next() * 256);
 }
 
-function virtualNetworkOf(wish: Wish): JsonObject {
-  const prefixes = listAt(wish.body, 'properties', 'addressSpace', 'addressPrefixes').map(String);
-  if (prefixes.length === 0) throw refusal('InvalidRequestFormat.addressSpace', { id: wish.id });
+function virtualNetworkOf(write: ResourceWrite): JsonObject {
+  const prefixes = listAt(write.body, 'properties', 'addressSpace', 'addressPrefixes').map(String);
+  if (prefixes.length === 0) throw refusal('InvalidRequestFormat.addressSpace', { id: write.id });
   prefixes.forEach(parsePrefix);
-  return withGuid({ enableDdosProtection: false, virtualNetworkPeerings: [] }, 'subnets')(wish);
+  return withGuid({ enableDdosProtection: false, virtualNetworkPeerings: [] }, 'subnets')(write);
 }
 
 type PropertiesOf = (context: ArmContext, id: string, name: string, body: unknown) => JsonObject;
 
-/** Children inside the body of their parent are resources of their own; those it no longer names go. */
+/** Stores the children in a parent's body as resources, and deletes those that the body no longer has. */
 function putChildren(type: string, propertiesOf: PropertiesOf): NonNullable<ResourceKind['afterPut']> {
   const member = type.split('/').at(-1) ?? '';
   return ({ store, random }, parent, { context, body }) => {
@@ -167,7 +167,7 @@ function subnetOf(context: ArmContext, id: string, name: string, body: unknown):
   throw refusal('NetcfgSubnetRangesOverlap', { name, network: network?.name ?? '' });
 }
 
-/** Which interfaces are in a pool is written on the interfaces. */
+/** Returns a pool with its members, which are stored with the interfaces. */
 function showPool(context: ArmContext, pool: ArmResource): ArmResource {
   const wanted = pool.id.toLowerCase();
   const members = context.store

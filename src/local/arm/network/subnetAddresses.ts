@@ -5,14 +5,14 @@ import type { ArmResource, ResourceStore } from '../resourceStore.ts';
 import { formatAddress, parseAddress, parsePrefix, type AddressPrefix } from './addressPrefix.ts';
 
 const NETWORK_INTERFACES = 'microsoft.network/networkinterfaces';
-/** The network, the gateway, two for DNS at the start, and the broadcast address at the end. */
+/** Reserved addresses: network, gateway and two for DNS at the start, broadcast at the end. */
 const RESERVED_AT_START = 4;
 const RESERVED_AT_END = 1;
 
 interface SubnetUse {
-  /** By address: the id of the configuration that has it. */
+  /** Ids of IP configurations by their address. */
   readonly holders: Map<number, string>;
-  /** Where the search for a free one goes on. */
+  /** Offset at which the search for a free address continues. */
   next: number;
 }
 
@@ -28,7 +28,7 @@ export class SubnetAddresses {
     });
   }
 
-  /** The next free addresses of the subnet; all of them or none. */
+  /** Returns the next free addresses of the subnet; throws when it has fewer. */
   allocate(subnet: ArmResource, count: number): readonly string[] {
     const prefix = prefixOf(subnet);
     const use = this.useOf(subnet.id);
@@ -44,7 +44,7 @@ export class SubnetAddresses {
     return found;
   }
 
-  /** An address that the client chose. */
+  /** Returns the address that a client chose; throws when it is taken or not allowed. */
   claim(subnet: ArmResource, text: string, configuration: string): string {
     const prefix = prefixOf(subnet);
     const address = parseAddress(text);
@@ -60,7 +60,7 @@ export class SubnetAddresses {
     throw refusal('PrivateIPAddressIsAllocated', { configuration, text, holder });
   }
 
-  /** Ids of the configurations that have an address of the subnet. */
+  /** Returns the ids of the IP configurations that have an address of the subnet. */
   holders(subnetId: string): readonly string[] {
     return [...(this.uses.get(subnetId.toLowerCase())?.holders.values() ?? [])];
   }

@@ -1,4 +1,4 @@
-/** Preview features of the subscription, and the registration of providers: what `az feature` and `az provider` ask for. */
+/** Preview features of the subscription, for `az feature`. */
 import { listed, type ArmContext } from '../armContext.ts';
 import { textAt } from '../jsonPath.ts';
 import { ok, route, type ArmResponse, type Route } from '../server/router.ts';

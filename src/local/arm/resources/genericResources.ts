@@ -1,4 +1,4 @@
-/** Lists of resources of any type, as `Microsoft.Resources` answers them. */
+/** Lists of resources of all types: routes of `Microsoft.Resources`. */
 import { paged, type ArmContext } from '../armContext.ts';
 import { refusal } from '../refusal.ts';
 import { parseEqualities } from '../server/odataFilter.ts';

@@ -1,4 +1,4 @@
-/** The part of the Kusto query language that clients list Azure resources with: where, project, limit, take, count. */
+/** The part of the Kusto query language with which clients list Azure resources: where, project, limit, take, count. */
 import type { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
 import { asText } from '../jsonPath.ts';
@@ -23,7 +23,7 @@ export function invalidQuery(message: string): ArmError {
   );
 }
 
-/** Whole terms: no letter or digit may be beside them. */
+/** Whether the text has the term without a letter or digit next to it. */
 function hasTerm(text: string, term: string): boolean {
   const isWord = (character: string | undefined): boolean => /[A-Za-z0-9]/.test(character ?? '');
   for (let at = text.indexOf(term); at >= 0; at = text.indexOf(term, at + 1)) {
@@ -147,7 +147,7 @@ const STAGES: Readonly<Record<string, Stage>> = {
   count: (rows) => [{ Count: rows.length }],
 };
 
-/** `columns` are those of the table's rows; a stage may name only them. */
+/** Runs a query; its stages may name only the given columns. */
 export function runQuery(query: string, rows: readonly Row[], columns: ReadonlySet<string>): readonly Row[] {
   const [table = [], ...stages] = split(tokenize(query, TOKEN, invalidQuery));
   if (table.join(' ').toLowerCase() !== 'resources') throw invalidQuery(`Unknown table: '${table.join(' ')}'`);

@@ -30,11 +30,11 @@ function progress(context: ArmContext, operation: Operation): ArmResponse {
   };
 }
 
-/** 202 while it runs; then what it brought, or 204 when there is nothing to show. */
+/** Returns 202 while the operation runs, then its result, or 204 when it has none. */
 export function result(context: ArmContext, { parameters: { id = '' }, path, query }: ArmRequest): ArmResponse {
   const operation = context.operations.find(id);
   if (operation.status === 'InProgress') {
-    // A client without the operation's other address goes on with this one.
+    // Clients that poll Location go on with this URL.
     const location = `${context.endpoint()}${path}?${query.toString()}`;
     return { status: 202, headers: { 'retry-after': retryAfter(context, operation), location } };
   }

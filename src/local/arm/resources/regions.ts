@@ -1,9 +1,9 @@
-/** The regions of the price list as the list of locations shows them. */
+/** The regions of the price list, as in the list of locations. */
 interface Region {
   readonly displayName: string;
   readonly group: string;
   readonly paired: readonly string[];
-  /** The physical zone behind each logical one: it differs from subscription to subscription. */
+  /** The physical zone of each logical zone; it differs between subscriptions. */
   readonly zones: readonly [number, number, number];
 }
 

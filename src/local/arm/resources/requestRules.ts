@@ -1,4 +1,4 @@
-/** Checks that every write passes: preconditions, location, tags, and a group that is not being deleted. */
+/** Checks of every write: preconditions, location, tags, and whether the group is being deleted. */
 import { CATALOGUE_LOCATIONS } from '../../../catalogue/skuCatalogue.ts';
 import type { ArmContext } from '../armContext.ts';
 import { refusal } from '../refusal.ts';
@@ -11,7 +11,7 @@ const MAX_TAG_NAME = 512;
 const MAX_TAG_VALUE = 256;
 const RESERVED_IN_TAGS = /[<>%&\\?/]/;
 
-/** ETags in `If-Match` and `If-None-Match`, compared as Azure does: with or without the quotes. */
+/** Throws when `If-Match` or `If-None-Match` fails; as in Azure, ETags may be without their quotes. */
 export function checkPreconditions(request: ArmRequest, existing: ArmResource | undefined): void {
   const wanted = request.headers['if-match'];
   const unwanted = request.headers['if-none-match'];
@@ -26,7 +26,7 @@ function bare(etag: string): string {
   return etag.replace(/^W\//, '').replaceAll('"', '');
 }
 
-/** Where a resource is to be; throws when that is nowhere, elsewhere than it is, or where Azure is not. */
+/** Returns the location of a body; throws when it is absent, unknown, or not that of the existing resource. */
 export function checkLocation(type: string, name: string, body: unknown, existing: ArmResource | undefined): string {
   const location = textAt(body, 'location');
   if (location === undefined || location === '') throw refusal('LocationRequired');
@@ -60,7 +60,7 @@ export function checkTags(body: unknown): Readonly<Record<string, string>> {
   return tags;
 }
 
-/** Nothing is made in a group that is on its way out. */
+/** Throws for a group that is being deleted. */
 export function checkGroup(context: ArmContext, group: string): void {
   if (context.store.group(group).provisioningState !== 'Deleting') return;
   throw refusal('ResourceGroupBeingDeleted', { group });

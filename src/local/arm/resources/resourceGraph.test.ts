@@ -36,7 +36,7 @@ describe('Resource Graph', () => {
   const names = async (query: string) => (await ask(query)).data.map(({ name }) => name);
   const machines = 'Resources | where type == "microsoft.compute/virtualmachines"';
 
-  it('answers the questions of provisioners', async () => {
+  it('answers the queries of provisioners', async () => {
     const karpenter = (type: string): string =>
       `Resources | where type == "${type}" | where resourceGroup == "mc_one" | where tags has_cs "karpenter.sh_nodepool" | where not(tags has_cs "karpenter.azure.com_aksmachine_nodeclaim")`;
     expect(await names(karpenter('microsoft.compute/virtualmachines'))).toEqual(['pooled']);
@@ -51,7 +51,7 @@ describe('Resource Graph', () => {
     expect(await names(`${machines} | where tags['karpenter.azure.com_cluster'] == "a"`)).toEqual(['alone', 'pooled']);
   });
 
-  it('returns rows as the graph writes them', async () => {
+  it('returns rows in the format of Resource Graph', async () => {
     const [row] = (await ask(`${machines} | where name == 'pooled'`)).data;
     expect(row).toMatchObject({
       id: expect.stringContaining('/resourceGroups/MC_One/') as string,
@@ -80,11 +80,11 @@ describe('Resource Graph', () => {
     expect(await names(query)).toEqual(expected);
   });
 
-  it('counts', async () => {
+  it('counts rows', async () => {
     expect((await ask(`${machines} | count`)).data).toEqual([{ Count: 4 }]);
   });
 
-  it('pages', async () => {
+  it('returns rows in pages', async () => {
     const seen: unknown[] = [];
     let options: object = { $top: 3 };
     for (let page = 0; page < 5; page += 1) {

@@ -39,7 +39,7 @@ function answer(context: ArmContext, tenantId: string, { body }: ArmRequest): Ar
   });
 }
 
-/** The graph knows tracked resources; children are part of their parents. It lowers types and group names. */
+/** Returns a row for each tracked resource that is no child; types and group names are in lower case. */
 function resourceRows(context: ArmContext, tenantId: string): readonly Row[] {
   return context.store
     .all()

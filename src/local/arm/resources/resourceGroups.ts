@@ -12,7 +12,7 @@ import { checkTags, normalLocation } from './requestRules.ts';
 const GROUP_NAME = /^[-\w.()]{0,89}[-\w()]$/;
 const TYPE = 'Microsoft.Resources/resourceGroups';
 
-/** Empties a group: what is in it goes in the order that its types need. */
+/** Deletes everything in a group, in the order that its types require. */
 type Empty = (group: string) => void;
 
 export function resourceGroupRoutes(context: ArmContext, empty: Empty): readonly Route[] {
@@ -99,7 +99,7 @@ function deleteGroup(context: ArmContext, request: ArmRequest, empty: Empty): Ar
   };
 }
 
-/** `tagName eq 'a' and tagValue eq 'b'`. */
+/** Filters groups by `tagName eq 'a' and tagValue eq 'b'`. */
 function filtered(groups: readonly ResourceGroup[], query: URLSearchParams): readonly ResourceGroup[] {
   const wanted = new Map(parseEqualities(query.get('$filter') ?? ''));
   const name = wanted.get('tagName');

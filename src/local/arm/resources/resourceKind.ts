@@ -1,4 +1,4 @@
-/** How one type of resource behaves, as data: what `resourceRoutes` needs to serve it. */
+/** The behaviour of one resource type as data, from which `resourceRoutes` serves it. */
 import type { ArmContext, ArmDurations } from '../armContext.ts';
 import type { ArmError } from '../armError.ts';
 import type { JsonObject } from '../jsonPath.ts';
@@ -7,7 +7,7 @@ import type { ArmResource } from '../resourceStore.ts';
 import type { ArmRequest } from '../server/router.ts';
 
 /** A PUT or PATCH that has passed the common checks. */
-export interface Wish {
+export interface ResourceWrite {
   readonly context: ArmContext;
   readonly request: ArmRequest;
   readonly id: string;
@@ -16,45 +16,45 @@ export interface Wish {
   readonly existing: ArmResource | undefined;
 }
 
-/** How a client asks for a resource. */
-export interface Asked {
+/** Query parameters of a read. */
+export interface ReadOptions {
   readonly apiVersion: string;
-  /** What it asks for in addition (`$expand`), in lower case. */
+  /** `$expand` in lower case. */
   readonly expand: string;
 }
 
 export interface ResourceKind {
-  /** `Microsoft.Network/virtualNetworks/subnets`: one or more steps. */
+  /** For example `Microsoft.Network/virtualNetworks/subnets`. */
   readonly type: string;
-  /** What its operations are called; the last step of the type unless given. */
+  /** Prefix of operation names; by default the last segment of the type. */
   readonly operations?: string;
   /** Has a location and tags of its own, and is listed in the whole subscription. */
   readonly tracked: boolean;
   /** Has a location and tags although it is listed below its parent only. */
   readonly tagged?: true;
   /**
-   * How a PUT is answered: with the finished resource; with the unfinished one and an operation (201, or 200 when it
-   * was there); or with a mere acceptance and an operation (202). Absent: clients cannot write this type.
+   * Response to a PUT: the finished resource; the unfinished one and an operation (201, or 200 for an update); or 202
+   * and an operation. Absent: clients cannot write this type.
    */
   readonly put?: 'sync' | 'async' | 'accepted';
-  /** PATCH changes tags only, merges what it is given, or does not exist. */
+  /** Whether PATCH changes only tags or merges the body. Absent: clients cannot patch this type. */
   readonly patch?: 'tags' | 'merge';
   /** Absent: clients cannot delete this type. */
   readonly remove?: 'sync' | 'accepted';
   readonly duration: keyof ArmDurations;
-  /** A change may begin while another is under way; usually that is refused. */
+  /** Accepts a change while another is in progress, which is otherwise refused. */
   readonly interruptible?: true;
-  /** The provider's words for a change that comes while another is under way. */
+  /** Returns the provider's own error for a change while another is in progress. */
   readonly busy?: (resource: ArmResource, underWay: Operation) => ArmError;
-  /** What is stored as properties, without the provisioning state; throws what the provider would refuse. */
-  readonly properties: (wish: Wish) => JsonObject;
-  /** Says before a template is deployed what is wrong with a resource of it: the provider's words around its refusal. */
+  /** Returns the properties to store, without the provisioning state; throws when the provider refuses the body. */
+  readonly properties: (write: ResourceWrite) => JsonObject;
+  /** Returns the provider's message around an error that is found before a template is deployed. */
   readonly preflight?: (name: string, group: string, refused: ArmError) => string;
-  /** What is kept and never shown. */
-  readonly hidden?: (wish: Wish) => JsonObject;
-  /** What changes between the store and the client. */
-  readonly show?: (context: ArmContext, resource: ArmResource, asked: Asked) => object;
-  readonly afterPut?: (context: ArmContext, resource: ArmResource, wish: Wish) => void;
+  /** Returns members to store that are never shown. */
+  readonly hidden?: (write: ResourceWrite) => JsonObject;
+  /** Returns the resource as clients see it. */
+  readonly show?: (context: ArmContext, resource: ArmResource, options: ReadOptions) => object;
+  readonly afterPut?: (context: ArmContext, resource: ArmResource, write: ResourceWrite) => void;
   readonly checkDelete?: (context: ArmContext, resource: ArmResource) => void;
   readonly afterDelete?: (context: ArmContext, resource: ArmResource) => void;
   /** Top-level members besides location, tags, zones and identity that a client may set. */

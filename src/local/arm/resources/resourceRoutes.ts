@@ -1,4 +1,4 @@
-/** Serves a type as its `ResourceKind` row says: create, read, list, change, delete, with operations and errors. */
+/** Serves a resource type by its `ResourceKind`: create, read, list, change, delete, with operations and errors. */
 import { accepted, changed, paged, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
@@ -7,9 +7,9 @@ import type { Operation } from '../operations.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
 import { ok, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { checkGroup, checkLocation, checkPreconditions, checkTags } from './requestRules.ts';
-import type { ResourceKind, Wish } from './resourceKind.ts';
+import type { ResourceKind, ResourceWrite } from './resourceKind.ts';
 
-const HOLES: readonly string[] = ['name', 'child', 'grandchild'];
+const PLACEHOLDERS: readonly string[] = ['name', 'child', 'grandchild'];
 
 export function resourceRoutes(context: ArmContext, kind: ResourceKind): readonly Route[] {
   return new KindRoutes(context, kind).routes();
@@ -20,7 +20,7 @@ class KindRoutes {
   private readonly kind: ResourceKind;
   private readonly namespace: string;
   private readonly steps: readonly string[];
-  /** Operations under way, by lower-case id. */
+  /** Operations under way, by the id of the resource in lower case. */
   private readonly busy = new Map<string, Operation>();
 
   constructor(context: ArmContext, kind: ResourceKind) {
@@ -36,9 +36,9 @@ class KindRoutes {
     const last = this.steps.at(-1) ?? '';
     const operations = kind.operations ?? last;
     const group = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${this.namespace}`;
-    const parents = this.steps.slice(0, -1).map((step, index) => `${step}/{${HOLES[index] ?? ''}}`);
+    const parents = this.steps.slice(0, -1).map((step, index) => `${step}/{${PLACEHOLDERS[index] ?? ''}}`);
     const collection = [group, ...parents, last].join('/');
-    const item = `${collection}/{${HOLES[this.steps.length - 1] ?? ''}}`;
+    const item = `${collection}/{${PLACEHOLDERS[this.steps.length - 1] ?? ''}}`;
     const route = (verb: string, method: Route['method'], path: string, handle: Route['handle']): Route => ({
       name: `${operations}.${verb}`,
       method,
@@ -86,13 +86,13 @@ class KindRoutes {
     const group = request.parameters['group'] ?? '';
     checkGroup(this.context, group);
     this.checkParent(group, this.names(request));
-    const wish = this.wishOf(request);
-    checkPreconditions(request, wish.existing);
-    this.checkIdle(wish.id);
-    return this.write(wish, this.placed(wish));
+    const write = this.writeOf(request);
+    checkPreconditions(request, write.existing);
+    this.checkIdle(write.id);
+    return this.apply(write, this.placed(write));
   }
 
-  private wishOf(request: ArmRequest): Wish {
+  private writeOf(request: ArmRequest): ResourceWrite {
     const { context, kind } = this;
     const names = this.names(request);
     const id = context.store.idOf(request.parameters['group'] ?? '', kind.type, ...names);
@@ -102,14 +102,14 @@ class KindRoutes {
   }
 
   private preflight(request: ArmRequest): void {
-    const wish = this.wishOf(request);
+    const write = this.writeOf(request);
     try {
-      this.placed(wish);
-      this.kind.properties(wish);
+      this.placed(write);
+      this.kind.properties(write);
     } catch (error) {
       if (!(error instanceof ArmError)) throw error;
       const group = request.parameters['group'] ?? '';
-      throw new ArmError(error.status, error.code, this.kind.preflight?.(wish.name, group, error) ?? error.message);
+      throw new ArmError(error.status, error.code, this.kind.preflight?.(write.name, group, error) ?? error.message);
     }
   }
 
@@ -127,12 +127,12 @@ class KindRoutes {
     }
     const properties = { ...existing.properties, ...objectAt(given, 'properties') };
     const body = { ...existing, ...given, tags, properties };
-    const wish: Wish = { context, request, id: existing.id, name: existing.name, body, existing };
+    const write: ResourceWrite = { context, request, id: existing.id, name: existing.name, body, existing };
     const { location } = existing;
-    return this.write(wish, { ...(location !== undefined && { location }), ...(tags && { tags }) });
+    return this.apply(write, { ...(location !== undefined && { location }), ...(tags && { tags }) });
   }
 
-  private placed({ name, body, existing }: Wish): Pick<ArmResource, 'location' | 'tags'> {
+  private placed({ name, body, existing }: ResourceWrite): Pick<ArmResource, 'location' | 'tags'> {
     const { context, kind } = this;
     if (kind.tracked) {
       return { location: checkLocation(kind.type, name, body, existing), tags: checkTags(body) };
@@ -140,19 +140,19 @@ class KindRoutes {
     return kind.tagged ? { location: context.location, tags: checkTags(body) } : {};
   }
 
-  private write(wish: Wish, placed: Pick<ArmResource, 'location' | 'tags'>): ArmResponse {
+  private apply(write: ResourceWrite, placed: Pick<ArmResource, 'location' | 'tags'>): ArmResponse {
     const { context, kind } = this;
-    const { existing, id, body, request } = wish;
+    const { existing, id, body, request } = write;
     const given = objectAt(body);
     const zones = listAt(body, 'zones').map(String);
     const members = Object.fromEntries(
       (kind.members ?? []).filter((member) => given[member] !== undefined).map((member) => [member, given[member]]),
     );
     const state = kind.put === 'sync' ? 'Succeeded' : existing === undefined ? this.creating() : 'Updating';
-    const hidden = kind.hidden?.(wish) ?? existing?.hidden;
+    const hidden = kind.hidden?.(write) ?? existing?.hidden;
     const resource: ArmResource = {
       id,
-      name: wish.name,
+      name: write.name,
       type: kind.type,
       ...placed,
       ...(zones.length === 0 ? {} : { zones }),
@@ -160,11 +160,11 @@ class KindRoutes {
       ...(existing?.managedBy === undefined ? {} : { managedBy: existing.managedBy }),
       ...members,
       etag: this.newEtag(),
-      properties: { ...kind.properties(wish), provisioningState: state },
+      properties: { ...kind.properties(write), provisioningState: state },
       ...(hidden && { hidden }),
     };
     context.store.put(resource);
-    kind.afterPut?.(context, resource, wish);
+    kind.afterPut?.(context, resource, write);
     const stored = context.store.find(id) ?? resource;
     if (kind.put === 'sync') return { status: existing === undefined ? 201 : 200, body: this.show(stored, request) };
     const operation = this.begin(request, id, () => this.settle(id, 'Succeeded', state));
@@ -199,8 +199,8 @@ class KindRoutes {
     };
     const operation = operations.begin({
       milliseconds: durations[this.kind.duration],
-      // What is late is the end of the operation: the resource can be used before.
-      untold: request.extraTime,
+      // Only the end of the operation is late: the resource can be used before.
+      reportDelay: request.extraTime,
       finish: done(finish),
       failure: request.lateFault && { error: request.lateFault.error, apply: done(() => this.settle(id, 'Failed')) },
       result: () => {
@@ -228,7 +228,7 @@ class KindRoutes {
     this.context.store.put({ ...found, etag: this.newEtag(), properties: { ...found.properties, provisioningState } });
   }
 
-  /** Two changes of one resource at a time do not go. */
+  /** Throws while another change of the resource is in progress. */
   private checkIdle(id: string): void {
     const operation = this.busy.get(id.toLowerCase());
     if (operation === undefined || this.kind.interruptible) return;
@@ -252,12 +252,12 @@ class KindRoutes {
   }
 
   private names({ parameters }: ArmRequest): readonly string[] {
-    return HOLES.slice(0, this.steps.length).map((hole) => parameters[hole] ?? '');
+    return PLACEHOLDERS.slice(0, this.steps.length).map((name) => parameters[name] ?? '');
   }
 
   private show(resource: ArmResource, { query }: ArmRequest): object {
-    const asked = { apiVersion: query.get('api-version') ?? '', expand: query.get('$expand')?.toLowerCase() ?? '' };
-    const shown = this.kind.show?.(this.context, resource, asked) ?? resource;
+    const options = { apiVersion: query.get('api-version') ?? '', expand: query.get('$expand')?.toLowerCase() ?? '' };
+    const shown = this.kind.show?.(this.context, resource, options) ?? resource;
     return present(shown as ArmResource);
   }
 
@@ -270,12 +270,12 @@ class KindRoutes {
   }
 }
 
-/** For properties that a client may leave out. */
+/** Returns the properties of a body, with defaults for absent ones. */
 export function withDefaults(body: unknown, defaults: JsonObject): JsonObject {
   return { ...defaults, ...objectAt(body, 'properties') };
 }
 
-/** A member of the properties that must be there and be text. */
+/** Returns a member of the properties; throws unless it is a text that is not empty. */
 export function requiredText(body: unknown, ...path: readonly string[]): string {
   const found = textAt(body, 'properties', ...path);
   if (found !== undefined && found !== '') return found;

@@ -36,7 +36,7 @@ describe('subscriptions, groups and resources of any type', () => {
     });
   });
 
-  it('registers the providers that it serves, with their versions', async () => {
+  it('has registered all providers, with their api-versions', async () => {
     const compute = await fixture.resources.providers.get('microsoft.compute');
     expect(compute).toMatchObject({ namespace: 'Microsoft.Compute', registrationState: 'Registered' });
     const machines = compute.resourceTypes?.find(({ resourceType }) => resourceType === 'virtualMachines');
@@ -49,21 +49,21 @@ describe('subscriptions, groups and resources of any type', () => {
     const service = { namespace: 'Microsoft.ContainerService', registrationState: 'Registered' };
     expect(await fixture.resources.providers.get('Microsoft.ContainerService')).toMatchObject(service);
     expect(await fixture.resources.providers.register('Microsoft.ContainerService')).toMatchObject(service);
-    // The versions are those of ARM, whatever the provider's own are.
+    // This path takes the api-versions of ARM, not those of the provider.
     expect(await fixture.ask('providers/Microsoft.ContainerService?api-version=2021-04-01')).toMatchObject({
       status: 200,
       body: service,
     });
   });
 
-  it('makes groups, and deletes them with all that is in them', async () => {
+  it('creates groups, and deletes them with all their resources', async () => {
     const { resources, network, compute, arm } = fixture;
     const groups = resources.resourceGroups;
     const made = await groups.createOrUpdate('Mine', { location: 'East US', tags: { a: 'b' } });
     expect(made).toMatchObject({ name: 'Mine', location: 'eastus', properties: { provisioningState: 'Succeeded' } });
     expect((await groups.get('mine')).name).toBe('Mine');
     expect((await groups.checkExistence('mine')).body).toBe(true);
-    expect((await groups.checkExistence('nobody')).body).toBe(false);
+    expect((await groups.checkExistence('missing')).body).toBe(false);
     expect((await groups.update('mine', { tags: { c: 'd' } })).tags).toEqual({ c: 'd' });
     const filtered = await collect(groups.list({ filter: "tagName eq 'c' and tagValue eq 'd'" }));
     expect(filtered.map(({ name }) => name)).toEqual(['Mine']);
@@ -91,7 +91,7 @@ describe('subscriptions, groups and resources of any type', () => {
     await expect(groups.beginDeleteAndWait('mine', POLL)).rejects.toMatchObject({ statusCode: 404 });
   });
 
-  it('finds and changes resources by id, whatever their type', async () => {
+  it('reads, writes and deletes resources of any type by id', async () => {
     const { resources, arm, group } = fixture;
     const id = `/subscriptions/${arm.subscriptionId}/resourceGroups/${group}/providers/Microsoft.Network/routeTables/byid`;
     const version = '2024-05-01';
@@ -126,7 +126,7 @@ describe('subscriptions, groups and resources of any type', () => {
     await expect(resources.resources.getById(id, version)).rejects.toMatchObject({ code: 'ResourceNotFound' });
   });
 
-  it('keeps tags of groups and resources by themselves', async () => {
+  it('reads and changes tags of groups and resources separately', async () => {
     const { resources, arm } = fixture;
     const tags = resources.tagsOperations;
     await resources.resourceGroups.createOrUpdate('tagged', { location: 'eastus', tags: { a: '1' } });

@@ -8,7 +8,7 @@ import { REGIONS } from './regions.ts';
 
 const SUBSCRIPTION = '/subscriptions/{subscription}';
 
-/** `types`: `Microsoft.Compute/virtualMachines`, … */
+/** `types` are full names such as `Microsoft.Compute/virtualMachines`. */
 export function subscriptionRoutes(context: ArmContext, tenantId: string, types: readonly string[]): readonly Route[] {
   const { subscriptionId } = context.store;
   const subscription = {
@@ -48,7 +48,7 @@ export function subscriptionRoutes(context: ArmContext, tenantId: string, types:
       listed(NAMESPACES.map((namespace) => providerOf(subscriptionId, namespace, types))),
     ),
     route('providers.get', 'GET', `${SUBSCRIPTION}/providers/{namespace}`, providerNamed),
-    // All of them are registered from the start.
+    // All providers are registered already.
     route('providers.register', 'POST', `${SUBSCRIPTION}/providers/{namespace}/register`, providerNamed),
   ];
 }

@@ -1,4 +1,4 @@
-/** `Microsoft.Resources/tags`: the tags of a group or a resource by themselves, and the names that are in use. */
+/** `Microsoft.Resources/tags`: the tags of a group or a resource, separately from it, and all tag names in use. */
 import { listed, type ArmContext } from '../armContext.ts';
 import { textAt, textsAt } from '../jsonPath.ts';
 import { refusal } from '../refusal.ts';
@@ -17,7 +17,7 @@ const GROUP = `${SUBSCRIPTION}/resourceGroups/{group}`;
 const RESOURCE = `${GROUP}/providers/{namespace}/{type}/{name}`;
 const SUFFIX = '/providers/Microsoft.Resources/tags/default';
 
-/** What a PATCH makes of the tags that are there. */
+/** The effects of a PATCH on existing tags. */
 const CHANGES: Readonly<Record<string, (before: Tags, given: Tags) => Tags>> = {
   Merge: (before, given) => ({ ...before, ...given }),
   Replace: (_before, given) => given,

@@ -4,16 +4,16 @@ import { CATALOGUE_LOCATIONS } from '../../../catalogue/skuCatalogue.ts';
 import table from './apiVersions.json' with { type: 'json' };
 import { requestedType, type ResourcePath } from './resourcePath.ts';
 
-/** By namespace: the versions of its types, those of the types below, and all others under `*`; newest first. */
+/** Versions by namespace and type, newest first; types without a row have those of their parent type or of `*`. */
 type Table = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 const TABLE = new Map(Object.entries(table as Table).map(([name, rows]) => [name.toLowerCase(), rows]));
 
-/** The namespaces that are registered here, as they are written. */
+/** The registered namespaces in Azure's spelling. */
 export const NAMESPACES: readonly string[] = Object.keys(table);
 const FORMAT = /^\d{4}-\d{2}-\d{2}(-preview)?$/;
 
-/** Newest first; undefined for a namespace that does not exist here. */
+/** Returns the versions of a type, newest first; undefined for an unknown namespace. */
 export function versionsOf(namespace: string | undefined, type: string): readonly string[] | undefined {
   const rows = TABLE.get((namespace ?? 'Microsoft.Resources').toLowerCase());
   if (rows === undefined) return undefined;
@@ -22,20 +22,20 @@ export function versionsOf(namespace: string | undefined, type: string): readonl
   return listIn(rows, [...below, '*'].find((each) => Object.hasOwn(rows, each)) ?? '*');
 }
 
-/** A row may name others whose versions it has: operations are followed with the version of whatever began them. */
+/** Returns the versions of a row. A row with `=` has those of others, because any of them may poll an operation. */
 function listIn(rows: Table[string], type: string): readonly string[] {
   const [first = '', ...others] = (rows[type] ?? '').split(' ');
   if (first === '=') return others.flatMap((other) => listIn(rows, other));
   return [first, ...others];
 }
 
-/** The newest api-version of a type such as `Microsoft.Compute/disks` that is no preview. */
+/** Returns the newest api-version of a type such as `Microsoft.Compute/disks` that is not a preview. */
 export function newestVersion(type: string): string {
   const [namespace, ...steps] = type.split('/');
   return versionsOf(namespace, steps.join('/'))?.find((version) => !version.endsWith('-preview')) ?? '';
 }
 
-/** Throws unless `version` may be used for what `path` names; `location` is that of the resource, when it has one. */
+/** Throws unless the type of `path` has the version; `location` is that of the resource, if it has one. */
 export function checkApiVersion(
   version: string | null,
   path: ResourcePath,

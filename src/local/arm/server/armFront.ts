@@ -1,4 +1,4 @@
-/** Answers a request of the local Azure, whichever way it came, with ARM's headers and error bodies. */
+/** Answers requests to the local Azure, over HTTPS or in process, with ARM's headers and error bodies. */
 import { messageOf } from '../../../errors/thrown.ts';
 import type { Clock } from '../../../clock/clock.ts';
 import type { Random } from '../../../clock/random.ts';
@@ -14,7 +14,7 @@ export interface ArmFrontOptions {
   readonly gate: Gate;
   readonly faults: FaultPlan;
   readonly clock: Clock;
-  /** Of request ids only: how many requests there are must not change anything else. */
+  /** For request ids only, so that the number of requests does not change other random values. */
   readonly random: Random;
   readonly location: string;
 }
@@ -23,7 +23,7 @@ export interface WireRequest {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
-  /** By names in lower case. */
+  /** Headers by their names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
@@ -46,7 +46,7 @@ export class ArmFront {
     return this.wire(request, answer);
   }
 
-  /** For a request that could not even be read. */
+  /** Returns the response to a request whose body could not be read. */
   refuse(request: WireRequest, error: ArmError): WireResponse {
     return this.wire(request, failed(error));
   }
@@ -65,7 +65,7 @@ export class ArmFront {
     };
   }
 
-  /** The ids that support asks for, as ARM's front door writes them. */
+  /** Returns the headers of ARM's front door, with the ids of the request. */
   private identify(request: WireRequest): Readonly<Record<string, string>> {
     const { random, clock, location } = this.options;
     const id = random.uuid();
@@ -88,7 +88,7 @@ export class ArmFront {
 
   private async answer(request: WireRequest): Promise<ArmResponse> {
     const url = parseTarget(request.target);
-    // Clients that join an endpoint and an id send two slashes.
+    // Some clients join endpoint and id with two slashes.
     const path = url.pathname.replace(/\/{2,}/g, '/');
     const { method } = request;
     const body = parseBody(request);
@@ -124,7 +124,7 @@ export class ArmFront {
       ...(fault?.kind === 'finishLate' && { extraTime: fault.milliseconds }),
     });
     const headers = { ...admission?.headers, ...answer.headers };
-    // Whether something exists is all that a HEAD asks.
+    // A HEAD request only asks whether the resource exists.
     return method === 'HEAD' && answer.status === 200 ? { status: 204, headers } : { ...answer, headers };
   }
 }
@@ -142,7 +142,7 @@ function header(request: WireRequest, name: string): string | undefined {
 function parseTarget(target: string): URL {
   try {
     const url = new URL(`https://127.0.0.1${target}`);
-    // Names are decoded later; an escape that cannot be is refused here.
+    // Names are decoded later; malformed escapes are refused here.
     decodeURIComponent(url.pathname);
     return url;
   } catch (error) {
@@ -151,7 +151,7 @@ function parseTarget(target: string): URL {
   }
 }
 
-/** JSON where the client says so, otherwise text. */
+/** Returns parsed JSON when the content type says so, otherwise text. */
 function parseBody(request: WireRequest): unknown {
   const { text } = request;
   if (text === '') return undefined;

@@ -21,7 +21,7 @@ describe('the server of the local Azure', () => {
       const socket = connect({ host: hostname, port: Number(port), ca: fixture.arm.caPem }, () => resolve(socket));
       socket.on('error', reject);
     });
-  /** Sends bytes, waits for the answer or the end of the connection, and returns what came back. */
+  /** Sends bytes, waits for the answer or the end of the connection, and returns the answer. */
   const send = async (bytes: string): Promise<string> => {
     const socket = await open();
     return new Promise((resolve) => {
@@ -51,12 +51,12 @@ describe('the server of the local Azure', () => {
       chunked.write(`POST ${target} HTTP/1.1\r\nhost: x\r\n${authorization}transfer-encoding: chunked\r\n\r\n5\r\nhe`);
       chunked.destroy();
     }
-    // The server hears of a reset one turn after the client has sent it.
+    // The server sees a reset one turn of the event loop after the client has sent it.
     expect(await status()).toBe(200);
     expect(await status()).toBe(200);
   });
 
-  it('says that an upload is too large', async () => {
+  it('answers 413 to an upload that is too large', async () => {
     const body = 'x'.repeat(5 * 1024 * 1024);
     expect(await fixture.ask('resourceGroups/x?api-version=2022-12-01', { method: 'PUT', body })).toMatchObject({
       status: 413,
@@ -64,7 +64,7 @@ describe('the server of the local Azure', () => {
     });
   });
 
-  it('answers any bytes, and goes on', async () => {
+  it('survives any bytes', async () => {
     const start = fc.constantFrom(
       'GET / HTTP/1.1\r\n',
       'PUT /%zz HTTP/1.1\r\n',
@@ -82,7 +82,7 @@ describe('the server of the local Azure', () => {
     expect(await status()).toBe(200);
   });
 
-  it('never answers a request with 500, whatever is in it', async () => {
+  it('answers no request with 500', async () => {
     const subscription = `/subscriptions/${fixture.arm.subscriptionId}`;
     const group = `${subscription}/resourceGroups/${fixture.group}`;
     const types = [

@@ -19,10 +19,10 @@ export class ArmServer {
 
   async listen(certificate: CertificatePair, port: number): Promise<number> {
     const server = createServer({ cert: certificate.certificate, key: certificate.privateKey }, (request, response) => {
-      // Whatever a client sends, the worst outcome is the end of its own connection.
+      // An error ends only the connection of its client.
       this.serve(request, response).catch((error: unknown) => response.destroy(error as Error));
     });
-    // Clients under a virtual clock may be still for long in real time; a connection that closes on them looks broken.
+    // Clients under a virtual clock may be idle for long in real time, and report a closed connection as an error.
     server.keepAliveTimeout = KEEP_ALIVE;
     this.open = await listenOnLoopback(server, port);
     return this.open.port;
@@ -39,7 +39,7 @@ export class ArmServer {
     response.end(request.method === 'HEAD' ? undefined : answer.text);
   }
 
-  /** Undefined when the client hung up. */
+  /** Returns undefined when the client closed the connection. */
   private async answer(request: IncomingMessage): Promise<WireResponse | undefined> {
     const { method = 'GET', url = '/', headers } = request;
     const arrived = { method, target: url, headers };

@@ -1,7 +1,7 @@
-/** Conditions joined by `and`, `or`, `not` and brackets; what stands between those differs from language to language. */
+/** Parser of conditions with `and`, `or`, `not` and brackets; subclasses parse the comparisons of their language. */
 export type Condition<Subject> = (subject: Subject) => boolean;
 
-/** Texts are tokens with their quotes, so that no text reads as a word. */
+/** Returns the tokens of a text. String literals keep their quotes, so that none is taken for a keyword. */
 export function tokenize(text: string, token: RegExp, refuse: (message: string) => Error): string[] {
   const tokens: string[] = [];
   token.lastIndex = 0;
@@ -28,7 +28,7 @@ export abstract class ConditionParser<Subject> {
     return this.whole(() => this.either());
   }
 
-  /** What `read` finds, which must be all there is. */
+  /** Returns what `read` parses; throws when tokens are left. */
   protected whole<T>(read: () => T): T {
     const found = read();
     if (this.position < this.tokens.length) throw this.refuse(`Unexpected '${this.peek()}'`);
@@ -61,7 +61,7 @@ export abstract class ConditionParser<Subject> {
     return this.tokens[this.position] ?? '';
   }
 
-  /** The next token, which must match `pattern`. */
+  /** Returns the next token; throws unless it matches `pattern`. */
   protected next(pattern = /./): string {
     const token = this.tokens[this.position];
     if (token === undefined) throw this.refuse('The expression ends too early');

@@ -7,7 +7,7 @@ import { AZURE_LIMITS } from './throttling.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-describe('what every request of ARM passes', () => {
+describe('a request to ARM', () => {
   let fixture: ArmFixture;
   let machines: string;
 
@@ -17,7 +17,7 @@ describe('what every request of ARM passes', () => {
   });
   afterAll(() => fixture.close());
 
-  it('is identified in the answer', async () => {
+  it('has its ids in the headers of the response', async () => {
     const { headers } = await fixture.ask(`${machines}?api-version=2024-07-01`, {
       headers: {
         'x-ms-correlation-request-id': 'mine',
@@ -36,7 +36,7 @@ describe('what every request of ARM passes', () => {
 
   it.each<readonly [string, string | undefined, string]>([
     ['is missing', undefined, 'AuthenticationFailed'],
-    ['is no bearer token', 'Basic abc', 'AuthenticationFailed'],
+    ['is not a bearer token', 'Basic abc', 'AuthenticationFailed'],
     ['is forged', 'Bearer a.b.c', 'InvalidAuthenticationToken'],
   ])('is refused when its token %s', async (_what, authorization, code) => {
     const answer = await fixture.ask('?api-version=2022-12-01', { headers: { authorization: authorization ?? '' } });
@@ -44,7 +44,7 @@ describe('what every request of ARM passes', () => {
     expect(answer.headers['www-authenticate']).toContain('Bearer authorization_uri=');
   });
 
-  it('is refused when its token has ended', async () => {
+  it('is refused when its token has expired', async () => {
     const clock = new VirtualClock(Date.now());
     const other = await ArmFixture.start({ clock });
     const { token } = await other.credentialOf(other.arm.credentials).getToken('https://management.azure.com/.default');
@@ -97,7 +97,7 @@ describe('what every request of ARM passes', () => {
     });
   });
 
-  it('is refused for a version that its type never had in a location', async () => {
+  it('is refused for an api-version that its type does not have in the location', async () => {
     const body = { location: 'eastus', properties: {} };
     expect(await fixture.ask(`${machines}/x?api-version=1999-01-01`, { method: 'PUT', body })).toMatchObject({
       status: 400,
@@ -112,7 +112,7 @@ describe('what every request of ARM passes', () => {
     });
   });
 
-  it('is refused with the right kind of absence', async () => {
+  it('is refused for a missing resource, group, subscription or method', async () => {
     const version = 'api-version=2024-07-01';
     expect(await fixture.ask(`${machines}/x?${version}`)).toMatchObject({
       status: 404,
@@ -179,7 +179,7 @@ describe('what every request of ARM passes', () => {
     ).rejects.toMatchObject({ statusCode: 403, code: 'LinkedAuthorizationFailed' });
   });
 
-  it('is counted, and throttled when there are too many', async () => {
+  it('counts against rate limits, and is throttled above them', async () => {
     const clock = new VirtualClock(Date.now());
     const limits = {
       ...AZURE_LIMITS,

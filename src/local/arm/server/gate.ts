@@ -1,4 +1,4 @@
-/** What every ARM request passes first: token, api-version, subscription, rate limits, roles. */
+/** The checks of every ARM request: token, api-version, subscription, rate limits, roles. */
 import type { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
 import { authorize, type Principal } from '../directory/principals.ts';
@@ -14,7 +14,7 @@ export interface GateOptions {
   readonly store: ResourceStore;
   /** Undefined: no throttling. */
   readonly throttling: Throttling | undefined;
-  /** Other subscriptions that may be read: those that share images. */
+  /** Other subscriptions that may be read because they share images. */
   readonly sharedSubscriptions: readonly string[];
 }
 
@@ -31,8 +31,8 @@ export interface Admission {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Paths that need a token but no role: their caller began the operation. */
-const FOLLOWED = /\/(operations|operationresults)\/[^/]+$/i;
+/** Paths of operations, which need a token but no role. */
+const OPERATION = /\/(operations|operationresults)\/[^/]+$/i;
 
 export class Gate {
   private readonly options: GateOptions;
@@ -41,7 +41,7 @@ export class Gate {
     this.options = options;
   }
 
-  /** `known` says whether a route answers at this path at all. */
+  /** Throws unless the request is allowed; `known` says whether its path has a route. */
   admit(arrival: Arrival, known: boolean): Admission {
     const { tokens, throttling } = this.options;
     const { method, path: address } = arrival;
@@ -51,7 +51,7 @@ export class Gate {
     this.checkSubscription(path);
     if (!known) throw unknownType(path, address);
     const headers = throttling?.admit({ method, path, actor: principal.objectId, address }) ?? {};
-    if (!FOLLOWED.test(address)) authorize(principal, actionOf(path, method), scopeOf(address));
+    if (!OPERATION.test(address)) authorize(principal, actionOf(path, method), scopeOf(address));
     return { principal, headers };
   }
 
@@ -69,7 +69,7 @@ export class Gate {
   }
 }
 
-/** Actions happen at their resource. */
+/** Returns the scope of a request: for an action, its resource. */
 function scopeOf(address: string): string {
   const { names, tail } = parseResourcePath(address);
   return tail === undefined || names.length === 0 ? address : address.replace(/\/[^/]+\/?$/, '');

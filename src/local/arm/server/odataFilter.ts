@@ -19,7 +19,7 @@ const FUNCTIONS: Readonly<Record<string, (text: string, part: string) => boolean
 
 const bare = (token: string): string => (token.startsWith("'") ? token.slice(1, -1).replaceAll("''", "'") : token);
 
-/** `a eq 'x' and b eq 'y'`: the pairs, in order. */
+/** Returns the pairs of `a eq 'x' and b eq 'y'`, in order. */
 export function parseEqualities(filter: string): readonly (readonly [string, string])[] {
   if (filter.trim() === '') return [];
   return filter.split(/\s+and\s+/i).map((part) => {

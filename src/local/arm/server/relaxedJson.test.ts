@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseRelaxedJson } from './relaxedJson.ts';
 
-describe('JSON as Azure reads it', () => {
+describe('relaxed JSON', () => {
   it.each([
     ['names without quotes', '{"a": 1, template: {"b": 2}}', { a: 1, template: { b: 2 } }],
     ['trailing commas', '{"a": [1, 2, ], }', { a: [1, 2] }],
     ['comments', '{ // one\n "a": "x // y", /* two\n */ "b": 1 /*,*/ }', { a: 'x // y', b: 1 }],
     ['a comma before a comment', '{"a": 1, // last\n}', { a: 1 }],
     ['texts that look like any of these', '{"a": "b: 1,]", c: "\\"d: "}', { a: 'b: 1,]', c: '"d: ' }],
-  ])('has %s', (_, text, value) => {
+  ])('accepts %s', (_, text, value) => {
     expect(parseRelaxedJson(text)).toEqual(value);
   });
 
-  it('is what JSON is, for JSON', () => {
+  it('equals JSON.parse for valid JSON', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(parseRelaxedJson(text)).toEqual(JSON.parse(text));
@@ -21,7 +21,7 @@ describe('JSON as Azure reads it', () => {
     );
   });
 
-  it('keeps every text and every value when it has to be read so', () => {
+  it('keeps all values of relaxed JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(parseRelaxedJson(`{template: ${JSON.stringify(value)}, }`)).toEqual(
@@ -31,7 +31,7 @@ describe('JSON as Azure reads it', () => {
     );
   });
 
-  it.each(['{', '{"a" 1}', '[1 2]', 'no'])('is not %s', (text) => {
+  it.each(['{', '{"a" 1}', '[1 2]', 'no'])('refuses %s', (text) => {
     expect(() => parseRelaxedJson(text)).toThrow(SyntaxError);
   });
 });

@@ -1,9 +1,9 @@
-/** JSON as Azure reads it: with comments, trailing commas, and names without quotes. `az` sends templates so. */
+/** JSON as Azure accepts it: with comments, trailing commas, and names without quotes. `az` sends such templates. */
 
 const PIECE =
   /"(?:[^"\\]|\\[^])*"|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/|,(?=(?:\s|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/)*[}\]])|[A-Za-z_$][\w$]*(?=\s*:)/g;
 
-/** Throws a SyntaxError for what is no JSON even so. */
+/** Returns the value of a text; throws a SyntaxError when it is not even relaxed JSON. */
 export function parseRelaxedJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -12,7 +12,7 @@ export function parseRelaxedJson(text: string): unknown {
       if (piece.startsWith('"')) return piece;
       return piece.startsWith('/') || piece === ',' ? '' : `"${piece}"`;
     });
-    // The message is about the text as it was sent.
+    // The error is that of the original text.
     if (strict === text) throw error;
     return JSON.parse(strict) as unknown;
   }

@@ -4,10 +4,10 @@ export interface ResourcePath {
   readonly group: string | undefined;
   /** `Microsoft.Compute`; undefined for ARM's own objects. */
   readonly namespace: string | undefined;
-  /** `virtualMachines/extensions`. */
+  /** For example `virtualMachines/extensions`. */
   readonly type: string;
   readonly names: readonly string[];
-  /** The last word when it names no resource: an action, or the type of a collection. */
+  /** The last segment when it is not a name: an action, or the type of a collection. */
   readonly tail: string | undefined;
 }
 
@@ -40,7 +40,7 @@ export function parseResourcePath(path: string): ResourcePath {
   return { subscription, group, namespace: segments[provider + 1], type: types.join('/'), names, tail };
 }
 
-/** The type of the collection or resource that a request is for, actions aside. */
+/** Returns the type of the collection or resource of a request, without its action. */
 export function requestedType({ type, tail }: ResourcePath, method: string): string {
   if (tail === undefined || method === 'POST') return type === '' ? (tail ?? '') : type;
   return type === '' ? tail : `${type}/${tail}`;
@@ -54,7 +54,7 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** `Microsoft.Compute/virtualMachines/write`: what a role must allow. */
+/** Returns the action that a role must allow, such as `Microsoft.Compute/virtualMachines/write`. */
 export function actionOf(path: ResourcePath, method: string): string {
   const namespace = path.namespace ?? 'Microsoft.Resources';
   const type = requestedType(path, method);

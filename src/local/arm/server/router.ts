@@ -1,4 +1,4 @@
-/** Finds the route of a method and a path, without regard to case; words win over `{holes}`. */
+/** Finds the route of a method and a path, without regard to case; literal segments win over `{placeholders}`. */
 import { InvariantError } from '../../../errors/invariantError.ts';
 import type { Fault } from '../faultPlan.ts';
 import type { Principal } from '../directory/principals.ts';
@@ -9,13 +9,13 @@ export interface ArmRequest {
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: unknown;
-  /** Values of the holes in the route's path. */
+  /** Values of the placeholders in the route's path. */
   readonly parameters: Readonly<Record<string, string>>;
   /** The caller; undefined for open routes. */
   readonly principal?: Principal;
-  /** A long-running operation that this request begins must end with it. */
+  /** Fault with which a long-running operation of this request ends. */
   readonly lateFault: Extract<Fault, { kind: 'failLate' }> | undefined;
-  /** Milliseconds that such an operation takes beyond its usual time. */
+  /** Milliseconds that a long-running operation takes beyond its usual time. */
   readonly extraTime?: number;
 }
 
@@ -28,23 +28,22 @@ export interface ArmResponse {
 type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
 
 export interface Route {
-  /** Names the operation to the fault plan. */
+  /** Name of the operation in the fault plan. */
   readonly name: string;
   readonly method: Method;
   readonly path: string;
-  /** Without a token and without api-version: the directory, the metadata service, the price list. */
+  /** Needs no token and no api-version, as the directory, the metadata service and the price list. */
   readonly open?: true;
   handle(request: ArmRequest): ArmResponse;
-  /** What the provider would refuse, before anything is made: ARM asks for it before it deploys a template. */
+  /** Throws when the provider would refuse the request; ARM calls it before it deploys a template. */
   readonly preflight?: ((request: ArmRequest) => void) | undefined;
 }
 
-/** 200, with a body. */
+/** Returns status 200 with a body. */
 export function ok(body: unknown): ArmResponse {
   return { status: 200, body };
 }
 
-/** A row of a route table. */
 export function route(name: string, method: Method, path: string, handle: Route['handle']): Route {
   return { name, method, path, handle };
 }
@@ -56,8 +55,8 @@ export function openRoute(name: string, method: Method, path: string, handle: Ro
 
 interface Step {
   readonly words: Map<string, Step>;
-  hole: Step | undefined;
-  readonly routes: Map<string, { readonly route: Route; readonly holes: readonly string[] }>;
+  placeholder: Step | undefined;
+  readonly routes: Map<string, { readonly route: Route; readonly placeholders: readonly string[] }>;
 }
 
 export interface Found {
@@ -72,7 +71,7 @@ export class Router {
     for (const route of routes) this.add(route);
   }
 
-  /** `undefined` when no route has this path; `methodNotAllowed` when one has it with other methods only. */
+  /** Returns undefined when no route has this path, `methodNotAllowed` when one has it with other methods only. */
   find(method: string, path: string): Found | 'methodNotAllowed' | undefined {
     const segments = path.split('/').filter((segment) => segment !== '');
     let seen = false;
@@ -82,38 +81,41 @@ export class Router {
         seen ||= step.routes.size > 0;
         continue;
       }
-      const { route, holes } = entry;
-      return { route, parameters: Object.fromEntries(holes.map((hole, index) => [hole, values[index] ?? ''])) };
+      const { route, placeholders } = entry;
+      return {
+        route,
+        parameters: Object.fromEntries(placeholders.map((placeholder, index) => [placeholder, values[index] ?? ''])),
+      };
     }
     return seen ? 'methodNotAllowed' : undefined;
   }
 
   private add(route: Route): void {
-    const holes: string[] = [];
+    const placeholders: string[] = [];
     let step = this.root;
     for (const segment of route.path.split('/').filter((each) => each !== '')) {
-      const hole = /^\{(\w+)\}$/.exec(segment)?.[1];
-      if (hole === undefined) {
+      const placeholder = /^\{(\w+)\}$/.exec(segment)?.[1];
+      if (placeholder === undefined) {
         const word = segment.toLowerCase();
         const next = step.words.get(word) ?? newStep();
         step.words.set(word, next);
         step = next;
       } else {
-        holes.push(hole);
-        step.hole ??= newStep();
-        step = step.hole;
+        placeholders.push(placeholder);
+        step.placeholder ??= newStep();
+        step = step.placeholder;
       }
     }
     if (step.routes.has(route.method)) throw new InvariantError(`Two routes for ${route.method} ${route.path}.`);
-    step.routes.set(route.method, { route, holes });
+    step.routes.set(route.method, { route, placeholders });
   }
 }
 
 function newStep(): Step {
-  return { words: new Map(), hole: undefined, routes: new Map() };
+  return { words: new Map(), placeholder: undefined, routes: new Map() };
 }
 
-/** Every end of the path in the tree, words first, with what the holes took. */
+/** Yields the steps that match the whole path, literal segments first, with the values of the placeholders. */
 function* walk(
   step: Step,
   segments: readonly string[],
@@ -127,5 +129,6 @@ function* walk(
   }
   const word = step.words.get(segment.toLowerCase());
   if (word !== undefined) yield* walk(word, segments, index + 1, values);
-  if (step.hole !== undefined) yield* walk(step.hole, segments, index + 1, [...values, decodeURIComponent(segment)]);
+  if (step.placeholder !== undefined)
+    yield* walk(step.placeholder, segments, index + 1, [...values, decodeURIComponent(segment)]);
 }

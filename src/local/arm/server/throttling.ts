@@ -4,7 +4,7 @@ import type { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
 import type { ResourcePath } from './resourcePath.ts';
 
-/** A bucket of tokens: how many it holds, and how many come back each second. */
+/** Capacity of a token bucket, and its refill per second. */
 export interface BucketSize {
   readonly capacity: number;
   readonly perSecond: number;
@@ -12,9 +12,9 @@ export interface BucketSize {
 
 export interface ThrottleLimits {
   readonly subscription: Readonly<Record<'reads' | 'writes' | 'deletes', BucketSize>>;
-  /** Tenant-wide requests, those that name no subscription. */
+  /** For requests that name no subscription. */
   readonly tenant: Readonly<Record<'reads' | 'writes', BucketSize>>;
-  /** By group of operations: for the subscription, and for one resource. */
+  /** By group of operations: per subscription, and per resource. */
   readonly compute: Readonly<
     Record<string, { readonly subscription: BucketSize; readonly resource: BucketSize | undefined }>
   >;
@@ -24,7 +24,7 @@ export interface ThrottleLimits {
 const perMinute = (capacity: number, refill: number): BucketSize => ({ capacity, perSecond: refill / 60 });
 const change = { subscription: perMinute(1500, 500), resource: perMinute(12, 4) };
 
-/** What Azure documents for one principal in one region. */
+/** Azure's documented limits for one principal in one region. */
 export const AZURE_LIMITS: ThrottleLimits = {
   subscription: {
     reads: { capacity: 250, perSecond: 25 },
@@ -57,7 +57,7 @@ const DELETING_ACTIONS: ReadonlySet<string> = new Set(['deallocate', 'simulateev
 export interface ThrottledRequest {
   readonly method: string;
   readonly path: ResourcePath;
-  /** Object id of the principal: limits are counted for each. */
+  /** Object id of the principal; each principal has its own limits. */
   readonly actor: string;
   /** The whole path, which names the resource that a bucket may belong to. */
   readonly address: string;
@@ -73,7 +73,7 @@ export class Throttling {
     this.limits = limits;
   }
 
-  /** Takes what the request costs. Returns the headers to answer with. */
+  /** Counts a request and returns its rate-limit headers; throws 429 above a limit. */
   admit(request: ThrottledRequest): Readonly<Record<string, string>> {
     return { ...this.admitToArm(request), ...this.admitToCompute(request), ...this.admitToGraph(request) };
   }
@@ -153,7 +153,7 @@ export class Throttling {
     );
   }
 
-  /** Whole seconds to wait; 0 when a token was there and is taken. */
+  /** Takes a token and returns 0, or returns the whole seconds until there is one. */
   private take(bucket: Bucket): number {
     if (bucket.tokens >= 1) {
       bucket.tokens -= 1;
@@ -177,7 +177,7 @@ export class Throttling {
     return bucket;
   }
 
-  /** A bucket that is full again is as good as none. */
+  /** Drops full buckets, which are like new ones. */
   private forgetFull(now: number): void {
     for (const [key, { size, tokens, at }] of this.buckets) {
       if (tokens + ((now - at) / 1000) * size.perSecond >= size.capacity) this.buckets.delete(key);
@@ -194,7 +194,7 @@ function remainingHeader(scope: string, kind: string): string {
   return `x-ms-ratelimit-remaining-${scope}-${kind}`;
 }
 
-/** Which of compute's policies an operation is counted under. */
+/** Returns the policy of compute that counts an operation. */
 function computeGroup(method: string, { namespace, type, tail }: ResourcePath): string | undefined {
   if (namespace?.toLowerCase() !== 'microsoft.compute') return undefined;
   const words = `${type}/${tail ?? ''}`.toLowerCase();
