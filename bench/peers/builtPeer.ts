@@ -55,7 +55,7 @@ export async function builtScheduler(report: Report): Promise<Built> {
 /** Keyed by its exact source and modules. */
 async function programPath(): Promise<string> {
   const digest = createHash('sha256');
-  for (const file of ['main.go', 'go.mod', 'go.sum']) digest.update(await readFile(join(SOURCE, file)));
+  for (const file of ['main.go', 'problems.go', 'go.mod', 'go.sum']) digest.update(await readFile(join(SOURCE, file)));
   const xdg = process.env['XDG_CACHE_HOME'];
   const cache = xdg !== undefined && xdg !== '' ? xdg : join(homedir(), '.cache');
   const key = `${process.platform}-${process.arch}-${digest.digest('hex').slice(0, 12)}`;

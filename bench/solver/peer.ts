@@ -5,8 +5,8 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { Pod } from '../../src/api/kinds.ts';
-import { formatResources } from '../../src/units/resources.ts';
 import { builtScheduler } from '../peers/builtPeer.ts';
+import { wireType } from '../peers/wireType.ts';
 import { median } from './measure.ts';
 import type { Offer } from './offer.ts';
 
@@ -88,16 +88,6 @@ function wire({ pods, offer, preferencePolicy = 'Respect' }: PeerQuestion): obje
     pods,
     preferencePolicy,
     requirements: offer.requirements,
-    instanceTypes: offer.instanceTypes.map(({ name, requirements, capacity, allocatable, offerings }) => ({
-      name,
-      requirements: requirements.toItems(),
-      capacity: formatResources(capacity),
-      allocatable: formatResources(allocatable),
-      offerings: offerings.map((offering) => ({
-        requirements: offering.requirements.toItems(),
-        price: offering.price,
-        available: offering.available,
-      })),
-    })),
+    instanceTypes: offer.instanceTypes.map(wireType),
   };
 }

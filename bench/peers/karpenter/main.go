@@ -1,5 +1,5 @@
-// Command karpenter feeds Karpenter's own scheduler a catalogue and pods, and says what it would buy.
-// In: one question as JSON on standard input. Out: one answer as JSON on standard output.
+// Command karpenter feeds Karpenter's own scheduler a catalogue and pods, and says what it would buy. It reads one question
+// as JSON from standard input and writes one answer as JSON; with the argument "problems" it answers many small clusters.
 package main
 
 import (
@@ -74,6 +74,12 @@ type answer struct {
 
 func main() {
 	log.SetLogger(logging.NopLogger)
+	if answersProblems() {
+		if err := solveProblems(withOptions(), os.Stdin, os.Stdout); err != nil {
+			fail(err)
+		}
+		return
+	}
 	var asked question
 	if err := json.NewDecoder(os.Stdin).Decode(&asked); err != nil {
 		fail(fmt.Errorf("reading the question, %w", err))
@@ -92,8 +98,8 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-func solve(asked question) (*answer, error) {
-	ctx := options.ToContext(injection.WithControllerName(context.Background(), "provisioner"), &options.Options{
+func withOptions() context.Context {
+	return options.ToContext(injection.WithControllerName(context.Background(), "provisioner"), &options.Options{
 		PreferencePolicy:  options.PreferencePolicyRespect,
 		MinValuesPolicy:   options.MinValuesPolicyStrict,
 		BatchMaxDuration:  10 * time.Second,
@@ -101,6 +107,10 @@ func solve(asked question) (*answer, error) {
 		IgnoreDRARequests: true,
 		FeatureGates:      options.FeatureGates{ReservedCapacity: true},
 	})
+}
+
+func solve(asked question) (*answer, error) {
+	ctx := withOptions()
 	for i, pod := range asked.Pods {
 		// The scheduler keeps what it knows of a pod by UID.
 		pod.UID = types.UID(fmt.Sprintf("pod-%d", i))
