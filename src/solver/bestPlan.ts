@@ -59,6 +59,7 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
     leads: false,
     interleaves: false,
     settlesOffers: false,
+    lastNodesFirst: false,
     rank: AS_THEY_ARE,
   };
   let best = plan(packed);

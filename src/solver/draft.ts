@@ -22,6 +22,8 @@ export interface SearchMode extends DomainMode {
   readonly interleaves: boolean;
   /** The exact path gives a new node the zone and capacity type that are cheapest for its first pod. */
   readonly settlesOffers: boolean;
+  /** Tries existing nodes in reverse order. */
+  readonly lastNodesFirst: boolean;
   /** Lower ranks come first; ties: higher priority, then larger pods. */
   readonly rank: (podClass: PodClass) => number;
 }
@@ -52,7 +54,7 @@ export function emptyDraft({ compiled: shared, fit, packing }: Question, mode: S
   return {
     compiled,
     domains,
-    onExisting: new ExistingPlacement(compiled, domains),
+    onExisting: new ExistingPlacement(compiled, domains, mode.lastNodesFirst),
     fit,
     // Higher priority first; ties: larger pods first.
     waiting: [...compiled.classes]

@@ -99,7 +99,7 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
       searches.push({ ...base, rank, growth, isLenient: true });
     }
   }
-  if (waiting.some(({ podClass, pods }) => pods.length > 0 && looksBeyondReach(compiled, podClass))) {
+  if (waiting.some(({ podClass, pods }) => pods.length > 0 && looksBeyondReach(compiled, fit, podClass))) {
     const opened = { ...base, comparesOpened: true };
     for (const rank of [AS_THEY_ARE, largest, mostRules]) {
       for (const growth of ['own', 'none'] as const) searches.push({ ...opened, rank, growth });
@@ -114,6 +114,12 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
     // Pods that cannot join a settled node open another, which those that must stand beside them may join.
     for (const rank of [mostCpu, mostRules, AS_THEY_ARE]) {
       searches.push({ ...base, ...settled, rank, growth: 'fixed', interleaves: true, settlesOffers: true });
+    }
+  }
+  if (model.existing.indexOf.size > 1) {
+    // The node that takes a pod first may be the only one with room for others.
+    for (const rank of [AS_THEY_ARE, mostRules, smallest]) {
+      searches.push({ ...base, rank, growth: 'own', lastNodesFirst: true });
     }
   }
   if (isOpen) {

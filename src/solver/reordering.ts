@@ -21,6 +21,7 @@ interface Scope {
   readonly hasLeeway: boolean;
   readonly hasFollowers: boolean;
   readonly isDoubtful: boolean;
+  readonly hasSeveralNodes: boolean;
 }
 
 export class Reordering {
@@ -46,6 +47,7 @@ export class Reordering {
       hasLeeway: hasLeeway(compiled),
       hasFollowers: followersOf(compiled.classes).size > 0,
       isDoubtful: isDoubtful(compiled),
+      hasSeveralNodes: compiled.model.existing.indexOf.size > 1,
     };
     const starts = fixed.filter(({ isExact }) => isExact);
     return new Reordering(scope, starts, new Set(starts.map((each) => keyOf(each, orderOf(scope.classes, each)))));
@@ -59,7 +61,8 @@ export class Reordering {
     const order = scope.classes.toSorted((left, right) => compareBy(from.rank, left, right)).map(({ id }) => id);
     const left = new Set(best.waiting.flatMap(({ podClass, pods }) => (pods.length > 0 ? [podClass.id] : [])));
     const waiting = order.filter((id) => left.has(id));
-    let { growth, staysZonal, isLenient, avoidsReserved, keepsZones, ties, settlesDoubts, leads } = from;
+    let { growth, staysZonal, isLenient, avoidsReserved, keepsZones, ties, settlesDoubts, leads, lastNodesFirst } =
+      from;
     let growthOf = from.growthOf;
     // A few tries, because an order may have been tried already.
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -74,6 +77,7 @@ export class Reordering {
       if (this.below(4) === 0) ties = itemAt(TIES, this.below(TIES.length));
       if (scope.isDoubtful && this.below(3) === 0) settlesDoubts = !settlesDoubts;
       if (scope.isReserved && this.below(3) === 0) avoidsReserved = !avoidsReserved;
+      if (scope.hasSeveralNodes && this.below(4) === 0) lastNodesFirst = !lastNodesFirst;
       if (this.below(3) === 0) this.shuffle(order);
       const moved = waiting.length > 0 && this.below(2) === 0 ? waiting : [itemAt(order, this.below(order.length))];
       const to = this.below(2) === 0 ? 0 : this.below(order.length);
@@ -96,6 +100,7 @@ export class Reordering {
         leads,
         interleaves: false,
         settlesOffers: false,
+        lastNodesFirst,
         comparesOpened: from.comparesOpened,
       };
       const key = keyOf(search, order);

@@ -16,7 +16,7 @@ export const AS_THEY_ARE: Rank = () => 0;
 /** Equal for searches that place the same pods in the same order and in the same way. */
 export function keyOf(search: Search, order: readonly number[]): string {
   const { growth, growthOf, ties, staysZonal, isLenient, avoidsReserved, keepsZones, settlesDoubts, leads } = search;
-  const { interleaves, settlesOffers, comparesOpened } = search;
+  const { interleaves, settlesOffers, comparesOpened, lastNodesFirst } = search;
   const flags = [
     staysZonal,
     isLenient,
@@ -26,6 +26,7 @@ export function keyOf(search: Search, order: readonly number[]): string {
     interleaves,
     settlesOffers,
     comparesOpened,
+    lastNodesFirst,
   ];
   return `${growth}/${[...growthOf].join()}/${ties}/${keepsZones}/${flags.map(Number).join('')}/${order.join()}`;
 }

@@ -5,6 +5,7 @@
  */
 import type { CompiledDemand } from '../model/compiledDemand.ts';
 import type { DomainConstraint, PodClass, Variant } from '../model/podClass.ts';
+import { PoolFit } from './poolFit.ts';
 
 export class ComparedDomains {
   private readonly compiled: CompiledDemand;
@@ -17,10 +18,17 @@ export class ComparedDomains {
   }
 
   static in(compiled: CompiledDemand): ComparedDomains {
-    const reachable = new Map<DomainConstraint, ReadonlySet<number>>();
-    for (const variant of compiled.classes.flatMap(({ variants }) => variants)) {
-      for (const constraint of variant.domain) {
-        if (constraint.kind === 'spread') reachable.set(constraint, reachOf(compiled, variant, constraint));
+    const fit = new PoolFit(compiled);
+    const reachable = new Map<DomainConstraint, Set<number>>();
+    for (const podClass of compiled.classes) {
+      for (const variant of podClass.variants) {
+        for (const constraint of variant.domain) {
+          if (constraint.kind !== 'spread') continue;
+          // Classes with different volumes may share a constraint.
+          const known = reachable.get(constraint) ?? new Set();
+          for (const domain of reachOf(compiled, fit, podClass, variant, constraint)) known.add(domain);
+          reachable.set(constraint, known);
+        }
       }
     }
     return new ComparedDomains(compiled, reachable);
@@ -40,27 +48,29 @@ export class ComparedDomains {
 }
 
 /** Whether some spread of the class compares domains that neither its own pods nor any existing node can open. */
-export function looksBeyondReach(compiled: CompiledDemand, { variants }: PodClass): boolean {
+export function looksBeyondReach(compiled: CompiledDemand, fit: PoolFit, podClass: PodClass): boolean {
   const { counters } = compiled;
-  return variants.some((variant) =>
+  return podClass.variants.some((variant) =>
     variant.domain.some((constraint) => {
       if (constraint.kind !== 'spread') return false;
-      const known = reachOf(compiled, variant, constraint);
+      const known = reachOf(compiled, fit, podClass, variant, constraint);
       for (const domain of counters.present(constraint.counter, [])) known.add(domain);
       return counters.eligible(constraint.counter).some((domain) => !known.has(domain));
     }),
   );
 }
 
-/** Domains that nodes for the variant could be in. */
+/** Domains that new nodes for the class could be in, its volumes and the taints of pools considered. */
 function reachOf(
-  { model, bases, counters }: CompiledDemand,
+  { model, counters }: CompiledDemand,
+  fit: PoolFit,
+  podClass: PodClass,
   variant: Variant,
   { counter }: DomainConstraint,
 ): Set<number> {
   const { spec, domains } = counters.at(counter);
-  const values = bases.flatMap((base) =>
-    model.states.valuesOf(model.states.narrow(base, variant.requirementId), spec.topologyKey),
+  const values = model.pools.flatMap(({ index }) =>
+    fit.startsOf(podClass, variant, index).flatMap((state) => model.states.valuesOf(state, spec.topologyKey)),
   );
   return new Set(values.map((value) => domains.numberOf(value)));
 }

@@ -13,15 +13,10 @@ import { DomainOptions } from './domainOptions.ts';
 import { ComparedDomains } from './comparedDomains.ts';
 import { LeastCounts } from './leastCounts.ts';
 import type { OpenNode } from './openNode.ts';
+import type { StateCost } from './poolFit.ts';
 
 /** The number of a domain or of an existing node, or a planned node. */
 type Place = number | OpenNode;
-
-/** Cost of a node in a state that holds the pod. */
-export interface StateCost {
-  accepts(state: number): boolean;
-  price(state: number): number;
-}
 
 /**
  * Choice among domains of the same price: the first or the last of those that suit the pod's counters best, or simply

@@ -26,17 +26,19 @@ export class ExistingPlacement {
   private readonly left = new Map<number, Float64Array>();
   /** There are no existing nodes. */
   private readonly isEmpty: boolean;
+  private readonly lastNodesFirst: boolean;
   private readonly ports = new Map<number, HostPort[]>();
   private readonly claims = new Map<number, Map<string, Set<string>>>();
   /** By variant: nodes that admit it, in order. Those before `from` are full for it or never accept it. */
   private readonly searches = new Map<Variant, { readonly admission: Admission; from: number }>();
 
-  constructor(compiled: CompiledDemand, domains: Domains) {
+  constructor(compiled: CompiledDemand, domains: Domains, lastNodesFirst = false) {
     this.compiled = compiled;
     this.domains = domains;
     const { existing, table } = compiled.model;
     this.free = new Rows(table.size, existing.free);
     this.isEmpty = existing.nodes.length === 0;
+    this.lastNodesFirst = lastNodesFirst;
   }
 
   placeOne(podClass: PodClass, variant: Variant, pod: Pod): boolean {
@@ -49,6 +51,7 @@ export class ExistingPlacement {
     const search = this.searchFor(podClass, variant);
     const { nodes } = search.admission;
     const alone = variant.domain.length > 0 || variant.hostAffinity.length > 0;
+    if (this.lastNodesFirst) return this.placeFromLast(podClass, variant, pods, nodes, alone);
     let done = 0;
     let at = search.from;
     let isFirst = true;
@@ -65,6 +68,21 @@ export class ExistingPlacement {
         at += 1;
       }
       if (isFirst) search.from = at;
+    }
+    return done;
+  }
+
+  private placeFromLast(
+    podClass: PodClass,
+    variant: Variant,
+    pods: readonly Pod[],
+    nodes: Admission['nodes'],
+    alone: boolean,
+  ): number {
+    let done = 0;
+    for (let at = nodes.length - 1; at >= 0 && done < pods.length; at--) {
+      const node = intAt(nodes, at);
+      if (this.mayTake(podClass, node)) done += this.fill(podClass, variant, node, pods, done, alone);
     }
     return done;
   }

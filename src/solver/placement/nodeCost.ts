@@ -3,7 +3,7 @@ import type { HostPort } from '../../pods/hostPorts.ts';
 import { CPU } from '../model/resourceTable.ts';
 import type { TypeChoice } from '../packing/typeChoice.ts';
 import { floatAt } from '../rows.ts';
-import type { StateCost } from './domains.ts';
+import type { StateCost } from './poolFit.ts';
 import type { Growth } from './openNode.ts';
 
 /** Where size decides, prices only break ties. */

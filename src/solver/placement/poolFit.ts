@@ -6,7 +6,12 @@ import { isPreferred } from '../model/nodeKinds.ts';
 import type { CompiledDemand } from '../model/compiledDemand.ts';
 import type { PodClass, Variant } from '../model/podClass.ts';
 import { floatAt, intAt, itemAt, Rows } from '../rows.ts';
-import type { StateCost } from './domains.ts';
+
+/** Cost of a node in a state that holds the pod. */
+export interface StateCost {
+  accepts(state: number): boolean;
+  price(state: number): number;
+}
 
 /** The first tier of pools that has an instance type for the pod, and the least price there. */
 interface Cost {
