@@ -10,7 +10,7 @@ export function finishHalfDone(context: ArmContext, resumedTypes: ReadonlySet<st
   for (const { id, type, properties } of store.all()) {
     const state = textAt(properties, 'provisioningState') ?? '';
     if (resumedTypes.has(type)) continue;
-    if (state === 'Deleting') operations.begin({ milliseconds: MOMENT, finish: () => store.delete(id) });
+    if (state === 'Deleting') operations.begin({ milliseconds: MOMENT, finish: () => store.deleteTree(id) });
     if (!BEGUN.has(state)) continue;
     const finish = (): void => {
       const current = store.find(id);

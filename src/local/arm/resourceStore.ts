@@ -126,6 +126,12 @@ export class ResourceStore {
     this.announce({ removed: id });
   }
 
+  /** Deletes a resource and everything below it. */
+  deleteTree(id: string): void {
+    for (const child of this.children(id)) this.deleteTree(child.id);
+    this.delete(id);
+  }
+
   find(id: string): ArmResource | undefined {
     return this.resources.get(id.toLowerCase());
   }

@@ -316,8 +316,7 @@ export class VirtualMachines {
     if (machine === undefined) return;
     const vm = this.describe(machine);
     const preempted = this.preemptCreation(id) || machine.hidden?.['preempted'] === true;
-    for (const child of store.children(id)) store.delete(child.id);
-    store.delete(id);
+    store.deleteTree(id);
     for (const reference of listAt(machine.properties, 'networkProfile', 'networkInterfaces')) {
       const nic = textAt(reference, 'id') ?? '';
       this.options.interfaces.attach(nic, undefined);

@@ -174,10 +174,8 @@ export class AgentPools {
       const { clock, durations } = this.context;
       await clock.sleep(durations.agentPool + (request.extraTime ?? 0));
       const failure = request.lateFault?.error ?? (await this.rollouts.empty(cluster, pool));
-      if (failure === undefined) {
-        for (const machine of store.children(pool.id, MACHINES)) store.delete(machine.id);
-        store.delete(pool.id);
-      } else this.settle(pool.id, 'Failed');
+      if (failure === undefined) store.deleteTree(pool.id);
+      else this.settle(pool.id, 'Failed');
       end(failure);
     };
     void remove();

@@ -154,6 +154,25 @@ describe('the container service through @azure/arm-containerservice', () => {
     ).rejects.toMatchObject({ code: 'K8sVersionNotSupported' });
   });
 
+  it('creates the nodes of a cluster again that has the name of a deleted one', async () => {
+    const { managedClusters, agentPools } = fixture.containers;
+    const pool = { name: 'system', mode: 'System', count: 1, vmSize: 'Standard_D2s_v5' };
+    const nodes = (): number =>
+      fixture.arm.virtualMachines().filter(({ resourceGroup }) => resourceGroup === 'MC_local_again_eastus').length;
+    for (const round of ['first', 'second']) {
+      await managedClusters.createOrUpdate(
+        'local',
+        'again',
+        { location: 'eastus', tags: { round }, agentPoolProfiles: [pool] },
+        POLL,
+      );
+      expect([round, nodes()]).toEqual([round, 1]);
+      expect(await collect(agentPools.list('local', 'again'))).toHaveLength(1);
+      await managedClusters.delete('local', 'again', POLL);
+      expect([round, nodes()]).toEqual([round, 0]);
+    }
+  });
+
   it('creates a machine whose node has the given labels and taints, and changes its tags', async () => {
     const answer = await put('m-one', { ...machine(), zones: ['1'] });
     expect(answer.status).toBe(201);

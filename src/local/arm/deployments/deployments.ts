@@ -169,10 +169,7 @@ export class Deployments {
     const found = this.find(request);
     const operation = operations.begin({
       milliseconds: durations.other,
-      finish: () => {
-        for (const { id } of store.children(found.id)) store.delete(id);
-        store.delete(found.id);
-      },
+      finish: () => store.deleteTree(found.id),
     });
     return accepted(this.context, request, operation);
   }

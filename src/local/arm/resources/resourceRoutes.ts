@@ -216,8 +216,7 @@ class KindRoutes {
     const { store } = this.context;
     const found = store.find(id);
     if (found === undefined) return;
-    for (const child of store.children(id)) store.delete(child.id);
-    store.delete(id);
+    store.deleteTree(id);
     this.kind.afterDelete?.(this.context, found);
   }
 
