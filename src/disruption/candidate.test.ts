@@ -19,6 +19,10 @@ const shield = (value: string, extra: Partial<Pod> = {}): Pod => ({
   ...paperPod('p', { annotations: { 'karpenter.sh/do-not-disrupt': value } }),
   ...extra,
 });
+const UNREADY: Pod['status'] = { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] };
+const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: 'agent', controller: true };
+const ofDaemonSet = { ...paperPod('p').metadata, ownerReferences: [owner] };
+const tolerant: Pod['spec'] = { containers: [], tolerations: [{ operator: 'Exists' }] };
 const since = (minutes: number): Partial<Pod> => ({
   status: { startTime: timestamp(START - minutes * 60_000) },
 });
@@ -74,6 +78,37 @@ it.each<[string, object, object, boolean]>([
   paper.addNode({ type: 'small', pods: [paperPod('p', { labels: { app: 'a' } })] });
   const cause = { kind: 'pdb', pod: 'default/p', budgets: ['default/pdb'] };
   expect(paper.pass().pass.candidates[0]?.heldBy).toEqual(held ? cause : undefined);
+});
+
+it.each<[string, Partial<Pod>, string | undefined, boolean]>([
+  ['a healthy pod', {}, 'AlwaysAllow', true],
+  ['an unhealthy pod where it may always go', { status: UNREADY }, 'AlwaysAllow', false],
+  ['an unhealthy pod that counts like any other', { status: UNREADY }, undefined, true],
+  ['a pod that has ended', { status: { phase: 'Succeeded' } }, undefined, false],
+  ['a pod that stays on a disrupted node', { spec: tolerant }, undefined, false],
+  ['a pod of a DaemonSet', { metadata: ofDaemonSet }, undefined, true],
+])('a PodDisruptionBudget that allows none, for %s', (_, extra, unhealthyPodEvictionPolicy, held) => {
+  paper.podBudgets.push({
+    metadata: { name: 'pdb', namespace: 'default' },
+    spec: { selector: {}, maxUnavailable: '10%', ...(unhealthyPodEvictionPolicy && { unhealthyPodEvictionPolicy }) },
+    status: { currentHealthy: 0, desiredHealthy: 1, expectedPods: 1, disruptionsAllowed: 0 },
+  });
+  const name = paper.addNode({ type: 'small' });
+  const pod = { ...paperPod('p'), ...extra };
+  paper.cluster.setPod({ ...pod, spec: { containers: [], ...pod.spec, nodeName: name } });
+  expect(paper.pass().pass.candidates[0]?.heldBy?.kind).toBe(held ? 'pdb' : undefined);
+});
+
+it('a budget of another namespace holds no pod', () => {
+  paper.podBudgets.push({
+    metadata: { name: 'pdb', namespace: 'other' },
+    spec: { selector: {}, maxUnavailable: 0 },
+    status: { currentHealthy: 1, desiredHealthy: 1, expectedPods: 1, disruptionsAllowed: 0 },
+  });
+  paper.addNode({ type: 'small', pods: [paperPod('p')] });
+  const [candidate] = paper.pass().pass.candidates;
+  expect(candidate?.heldBy).toBeUndefined();
+  expect(candidate?.movable).toHaveLength(1);
 });
 
 it('two budgets for one pod always block it', () => {

@@ -1,8 +1,9 @@
-import type { Pod } from '../../api/kinds.ts';
+import type { Pod, PodDisruptionBudget } from '../../api/kinds.ts';
+import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { ClusterSnapshot } from '../../cluster/cluster.ts';
 import type { Budgets } from '../../disruption/budgets.ts';
 import type { Kept, KeptCause } from '../../disruption/kept.ts';
-import type { World } from '../world/world.ts';
+import type { Informer } from '../../kube/informer.ts';
 
 /** Prices and recent failures change without an event, so a result is reused no longer than this. */
 const LONGEST = 5 * 60_000;
@@ -13,6 +14,11 @@ const PASSING: ReadonlySet<KeptCause['kind']> = new Set<KeptCause['kind']>([
   'next-pass',
   'other-zone-first',
 ]);
+
+interface Watched {
+  readonly nodePools: Pick<Informer<NodePool>, 'subscribe'>;
+  readonly disruptionBudgets: Pick<Informer<PodDisruptionBudget>, 'subscribe'>;
+}
 
 /**
  * Remembers that a pass found nothing to do, so that the next one runs only after something has changed: nodes, claims,
@@ -26,7 +32,7 @@ export class ChangeMemo {
   /** State that is neither in the snapshot nor reported by a watch. */
   private outside = '';
 
-  constructor({ nodePools, disruptionBudgets }: Pick<World['informers'], 'nodePools' | 'disruptionBudgets'>) {
+  constructor({ nodePools, disruptionBudgets }: Watched) {
     const note = (): void => {
       this.changes += 1;
     };
