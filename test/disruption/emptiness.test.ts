@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { poolSpec, Workbench } from '../fixtures/engine/workbench.ts';
 import { Kinds } from '../../src/api/kinds.ts';
+import { Annotations } from '../../src/api/labels.ts';
 import { createEngine } from '../../src/cli/compose/engine.ts';
 
 const MINUTE = 60_000;
@@ -63,5 +64,25 @@ describe('a node without pods', () => {
       ({ involvedObject, message }) => involvedObject.kind === 'NodePool' && message?.includes('tue-mon'),
     );
     expect(told).toHaveLength(1);
+  });
+
+  it('stays when it is protected after the decision and before its execution', async () => {
+    await bench.createPool('default', disruption({ consolidateAfter: '0s' }));
+    await bench.createPod('p');
+    await bench.advance(MINUTE);
+    await bench.kube.delete(Kinds.Pod, { name: 'p', namespace: 'default' });
+    const eligible = 'karpenter_voluntary_disruption_eligible_nodes';
+    for (let waited = 0; bench.metrics.value(eligible, { reason: 'empty' }) !== 1; waited += 500) {
+      expect(waited).toBeLessThan(MINUTE);
+      await bench.advance(500);
+    }
+    const [node] = await bench.nodes();
+    const annotations = { [Annotations.doNotDisrupt]: 'true' };
+    const body = { metadata: { annotations } };
+    await bench.kube.patch(Kinds.Node, { name: node?.metadata.name ?? '' }, { type: 'merge', body });
+    await bench.advance(5 * MINUTE);
+    expect(await names()).toHaveLength(1);
+    const labels = { consolidation_type: 'empty' };
+    expect(bench.metrics.value('karpenter_voluntary_disruption_failed_validations_total', labels)).toBe(1);
   });
 });
