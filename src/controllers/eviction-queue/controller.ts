@@ -1,8 +1,8 @@
 import { NodeClaimConditions } from '../../api/conditionTypes.ts';
 import { Kinds, type Pod } from '../../api/kinds.ts';
 import { disruptionShield } from '../../pods/doNotDisrupt.ts';
-import { forcedFrom, mustForce } from '../../cluster/drain.ts';
-import { isActive } from '../../pods/podPredicates.ts';
+import { forcedFrom, isWaitingEviction, mustForce } from '../../cluster/drain.ts';
+import { isActive, isDaemonPod } from '../../pods/podPredicates.ts';
 import { isConflict, isNotFound, isTooManyRequests, KubeError } from '../../kube/errors.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { RecentMap } from '../../kube/recentMap.ts';
@@ -48,7 +48,11 @@ export class EvictionQueue {
   constructor(world: World) {
     this.world = world;
     this.metrics = evictionMetrics(world.metrics);
-    this.order = new EvictionOrder(world.clock, (key) => this.enqueue?.(key));
+    this.order = new EvictionOrder(
+      world.clock,
+      (key) => this.enqueue?.(key),
+      () => this.areOthersComing(),
+    );
   }
 
   /** A pod already in the queue keeps the earlier deadline. */
@@ -110,6 +114,20 @@ export class EvictionQueue {
     let leaving = 0;
     for (const { deleting } of this.world.cluster.snapshot().nodes) if (deleting) leaving += 1;
     return leaving > 1;
+  }
+
+  /** Whether the claim of a node is being deleted and none of its pods has been added yet. */
+  private areOthersComing(): boolean {
+    const { cluster, clock } = this.world;
+    const now = clock.now();
+    const isAdded = (pod: Pod): boolean =>
+      this.entries.get(keyOf(pod))?.uid === pod.metadata.uid ||
+      this.evictedAt.get(pod.metadata.uid ?? '') !== undefined;
+    return cluster.snapshot().nodes.some(({ claim, node, pods }) => {
+      if (claim?.metadata.deletionTimestamp === undefined || node === undefined) return false;
+      const waiting = pods.filter((pod) => isActive(pod) && !isDaemonPod(pod) && isWaitingEviction(pod, now));
+      return waiting.length > 0 && !pods.some(isAdded);
+    });
   }
 
   /** False if the eviction must be retried. */

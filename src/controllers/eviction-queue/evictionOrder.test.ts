@@ -40,3 +40,29 @@ it('waits a moment for pods of other nodes, but never long', async () => {
   }
   expect(given.slice(0, 10).map(([at]) => at - 1_200)).toEqual(Array<number>(10).fill(2_000));
 });
+
+it('waits longer for pods that are known to come', async () => {
+  const clock = new VirtualClock(0);
+  const given: [number, string][] = [];
+  let areOthersComing = true;
+  const order = new EvictionOrder(
+    clock,
+    (key) => given.push([clock.now(), key]),
+    () => areOthersComing,
+  );
+  order.add(pod('small', '100m', '1Gi'));
+  await clock.advance(3_000);
+  expect(given).toEqual([]);
+  order.add(pod('large', '2', '1Gi'));
+  areOthersComing = false;
+  await clock.advance(300);
+  expect(given).toEqual([
+    [3_300, 'a/large'],
+    [3_300, 'a/small'],
+  ]);
+  given.length = 0;
+  areOthersComing = true;
+  order.add(pod('late', '1', '1Gi'));
+  await clock.advance(10_000);
+  expect(given).toEqual([[3_300 + 5_000, 'a/late']]);
+});

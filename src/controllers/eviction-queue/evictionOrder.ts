@@ -5,10 +5,12 @@ import { podRequests } from '../../pods/podRequests.ts';
 import { quantityOf, type Resources } from '../../units/resources.ts';
 
 /**
- * Milliseconds without a new pod after which the collected ones are released, and the longest wait of the first one.
+ * Milliseconds without a new pod after which the collected ones are released, and the longest wait of the first one:
+ * longer while pods are known to be coming, as a busy API server takes seconds to delete many nodes.
  */
 const IDLE = 300;
 const LONGEST = 2_000;
+const LONGEST_FOR_OTHERS = 5_000;
 
 /**
  * Collects pods of nodes that are drained together and releases them largest first. The scheduler places their
@@ -18,28 +20,38 @@ const LONGEST = 2_000;
 export class EvictionOrder {
   private readonly clock: Clock;
   private readonly release: (key: string) => void;
+  private readonly areOthersComing: () => boolean;
   private readonly pods = new Map<string, Pod>();
   private since = 0;
   private cancel: (() => void) | undefined;
 
-  constructor(clock: Clock, release: (key: string) => void) {
+  constructor(clock: Clock, release: (key: string) => void, areOthersComing: () => boolean = () => false) {
     this.clock = clock;
     this.release = release;
+    this.areOthersComing = areOthersComing;
   }
 
   add(pod: Pod): void {
-    const key = keyOf(pod);
-    const now = this.clock.now();
-    if (this.pods.size === 0) this.since = now;
-    this.pods.set(key, pod);
-    this.cancel?.();
-    this.cancel = this.clock.after(Math.max(0, Math.min(IDLE, this.since + LONGEST - now)), () => this.flush());
+    if (this.pods.size === 0) this.since = this.clock.now();
+    this.pods.set(keyOf(pod), pod);
+    this.wait();
   }
 
   end(): void {
     this.cancel?.();
     this.cancel = undefined;
     this.pods.clear();
+  }
+
+  private wait(): void {
+    const waited = this.clock.now() - this.since;
+    const left = (waited < LONGEST ? LONGEST : LONGEST_FOR_OTHERS) - waited;
+    this.cancel?.();
+    this.cancel = this.clock.after(Math.max(0, Math.min(IDLE, left)), () => {
+      const isOver = this.clock.now() - this.since >= LONGEST_FOR_OTHERS;
+      if (isOver || !this.areOthersComing()) this.flush();
+      else this.wait();
+    });
   }
 
   private flush(): void {
