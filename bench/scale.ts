@@ -1,6 +1,6 @@
 /**
- * The shipped controller. On a real control plane: from 500 pending pods to 500 bound ones. On the local API server:
- * CPU and memory to watch 2,000 nodes and 30,000 pods, at rest and while pods change, and its lag.
+ * The shipped controller. On a real control plane: from 500 pending pods to 500 bound ones, alike and of forty sizes. On
+ * the local API server: CPU and memory to watch 2,000 nodes and 30,000 pods, at rest and while pods change, and its lag.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,6 +23,8 @@ import { pendingToBound } from './scale/pendingToBound.ts';
 import { claimOf, nodeOf, podOf, poolOf, POOL } from './scale/population.ts';
 
 const PENDING = 500;
+/** Of forty workloads with as many pods each. */
+const MIXED = 520;
 const NODES = 2_000;
 const PODS = 30_000;
 const CHANGES_PER_SECOND = 200;
@@ -181,7 +183,7 @@ export const bench: Bench = {
   async run(flags) {
     await build();
     if (flags.includes('--local')) return [await following()];
-    const bound = await pendingToBound(PENDING);
-    return flags.includes('--pending') ? [bound] : [bound, await following()];
+    const bound = [await pendingToBound('alike', PENDING), await pendingToBound('mixed', MIXED)];
+    return flags.includes('--pending') ? bound : [...bound, await following()];
   },
 };

@@ -7,6 +7,7 @@ import { SystemClock } from '../../src/clock/systemClock.ts';
 import { systemRandom } from '../../src/clock/systemRandom.ts';
 import { Informers } from '../../src/kube/informer.ts';
 import { isRunning, KwokCluster, type Program } from '../../test/e2e/kwok/kwokCluster.ts';
+import { workloadsOf, type Workload } from '../placement/story.ts';
 import type { BenchTable } from '../runner.ts';
 
 /** What the program says when a NodeClaim has come that far. */
@@ -34,14 +35,23 @@ async function watchBindings(cluster: KwokCluster, signal: AbortSignal): Promise
   return bound;
 }
 
-export async function pendingToBound(pending: number): Promise<BenchTable> {
+/** Pods that are all alike, to which no hints are written, or of forty sizes. */
+export type Mixture = 'alike' | 'mixed';
+
+function pendingWorkloads(mixture: Mixture, pending: number): readonly Omit<Workload, 'isLate'>[] {
+  if (mixture === 'mixed') return workloadsOf('plain', pending);
+  const resources = { requests: { cpu: '500m', memory: '512Mi' } };
+  return [{ name: 'web', replicas: pending, spec: { containers: [{ name: 'main', image: 'app', resources }] } }];
+}
+
+export async function pendingToBound(mixture: Mixture, asked: number): Promise<BenchTable> {
+  const workloads = pendingWorkloads(mixture, asked);
+  const pending = workloads.reduce((sum, { replicas }) => sum + replicas, 0);
   const cluster = await KwokCluster.start();
   const over = new AbortController();
   try {
     const program = await cluster.run();
-    await cluster.deployment('web', pending, {
-      containers: [{ name: 'main', image: 'app', resources: { requests: { cpu: '500m', memory: '512Mi' } } }],
-    });
+    for (const { name, replicas, spec } of workloads) await cluster.deployment(name, replicas, spec);
     await cluster.eventually('all pods wait', async () => {
       const waiting = (await cluster.pods()).filter(({ status }) =>
         status?.conditions?.some(({ reason }) => reason === 'Unschedulable'),
@@ -61,8 +71,9 @@ export async function pendingToBound(pending: number): Promise<BenchTable> {
     const last = STAGES.map(([, message]) => seconds(Math.max(...timesOf(program, message)) - closed));
     const bindings = [...bound.values()].map((at) => at - closed).sort((left, right) => left - right);
     const cpu = await program.metric('process_cpu_seconds_total');
+    const hints = await program.metric('nodewright_placement_hints_total', { outcome: 'written' });
     return {
-      title: `${pending} pending pods on a real control plane, instances that are there at once`,
+      title: `${pending} pending pods, ${mixture}, on a real control plane, instances that are there at once`,
       columns: [
         'rounds that bought',
         'nodes',
@@ -71,6 +82,7 @@ export async function pendingToBound(pending: number): Promise<BenchTable> {
         'first pod bound',
         'half',
         'last',
+        'hints',
         'cpu s',
       ],
       rows: [
@@ -80,6 +92,7 @@ export async function pendingToBound(pending: number): Promise<BenchTable> {
           seconds(solved - closed),
           ...last,
           ...[bindings[0], bindings[Math.floor(pending / 2)], bindings.at(-1)].map((at) => seconds(at ?? NaN)),
+          hints,
           seconds(cpu * 1000),
         ],
       ],

@@ -9,11 +9,10 @@ export interface ClaimPlace {
   readonly place: Place;
 }
 
-export interface Arrangement {
-  /** Claims in the order in which pods will ask for their nodes; those that many soon ask for come earlier. */
-  readonly order: readonly string[];
-  /** By group: place `i` is for pod `i`. */
-  readonly assigned: readonly { readonly places: readonly Place[]; readonly pods: readonly Pod[] }[];
+/** Of one group: place `i` is for pod `i`. */
+export interface Assigned {
+  readonly places: readonly Place[];
+  readonly pods: readonly Pod[];
 }
 
 /** Pods that the scheduler tries while the nodes of a large plan open, about. */
@@ -27,7 +26,7 @@ const SOON = 100;
 export function arrangement(
   places: readonly ClaimPlace[],
   fixed: ReadonlyMap<string, readonly ClaimPlace[]>,
-): Arrangement {
+): readonly Assigned[] {
   const left = new Map<string, Map<string, ClaimPlace[]>>();
   for (const each of places) {
     const byClaim = left.get(each.group) ?? new Map<string, ClaimPlace[]>();
@@ -38,27 +37,25 @@ export function arrangement(
   }
   const queues = new Map([...fixed].map(([group, own]) => [group, [...own]]));
   const order = new Set<string>();
-  const asked: string[] = [];
   const assigned = new Map<string, { places: Place[]; pods: Pod[] }>();
   for (const { group, place } of places) {
     const queue = queues.get(group);
     const next = queue ? queue.shift() : takeNext(left.get(group), order);
     if (next === undefined) continue;
     order.add(next.claim);
-    asked.push(next.claim);
     const known = assigned.get(group) ?? { places: [], pods: [] };
     assigned.set(group, known);
     known.places.push(next.place);
     known.pods.push(place.pod);
   }
-  return { order: openingOrder(asked), assigned: [...assigned.values()] };
+  return [...assigned.values()];
 }
 
 /**
- * The scheduler tries pods faster than nodes open: a node that one pod asks for is worth less than one that many ask for soon
- * after. `asked` has the claims that pods ask for, turn by turn.
+ * The order in which nodes should open. The scheduler tries pods faster than they do: a node that one pod asks for is worth less
+ * than one that many ask for soon after. `asked` has the claims that pods ask for, turn by turn.
  */
-function openingOrder(asked: readonly string[]): readonly string[] {
+export function openingOrder(asked: readonly string[]): readonly string[] {
   const known = new Map<string, { readonly place: number; readonly turn: number; pods: number }>();
   for (const [turn, claim] of asked.entries()) {
     const first = known.get(claim);

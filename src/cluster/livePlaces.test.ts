@@ -88,6 +88,20 @@ describe('pods of one kind', () => {
     expect(areOthersComing('on-a1', 'on-b1')).toBe(false);
   });
 
+  it('open their nodes in the order in which the scheduler will try them from now on', () => {
+    const names = ['first', 'second', 'third'];
+    for (const name of names) {
+      cluster.setNode(node(`of-${name}`, 'a'));
+      cluster.setPod(pod(name, false));
+      cluster.places.hold('plan', [{ target: `of-${name}`, pods: [pod(name, false)] }], 60_000);
+    }
+    const claims = names.map((name) => `of-${name}`);
+    const order = (tried: Record<string, number>): readonly string[] =>
+      cluster.places.turns.inOrder(claims, ({ metadata }) => tried[metadata.name] ?? 0).flat();
+    expect(order({})).toEqual(['of-first', 'of-second', 'of-third']);
+    expect(order({ first: 30, second: 20 })).toEqual(['of-third', 'of-second', 'of-first']);
+  });
+
   it('that already have hints keep their nodes when more nodes join, unless they must spread', () => {
     for (const isSpread of [false, true]) {
       cluster = new Cluster();
@@ -114,7 +128,7 @@ describe('pods of one kind', () => {
       cluster.setPod(own);
       cluster.places.hold('plan', [{ target, pods: [own] }], 60_000);
     }
-    const waves = cluster.places.turns.arrange(Object.keys(priorities), new Set(), () => 0);
+    const waves = cluster.places.turns.inOrder(Object.keys(priorities), () => 0);
     expect(waves.map((wave) => wave.toSorted())).toEqual([['a2', 'b1'], ['a1'], ['b2']]);
   });
 });

@@ -1,6 +1,6 @@
 import type { Pod } from '../api/kinds.ts';
 import { controllerOf, podKind } from '../pods/podKind.ts';
-import { arrangement, type ClaimPlace } from './arrangement.ts';
+import { arrangement, openingOrder, type ClaimPlace } from './arrangement.ts';
 import type { NodeView } from './nodeView.ts';
 import type { Place, Placements } from './placements.ts';
 import { spreadKey, spreadOrder, type SpreadPlace } from './spreadOrder.ts';
@@ -47,23 +47,26 @@ export class Turns {
   /**
    * Exchanges places on these claims' nodes between pods of one kind, so that each pod fits on its node when the
    * scheduler tries it: spread pods go round-robin over domains; of the others, the first ones tried share few nodes.
-   * Pods on nodes of `settled` claims keep their places unless they must spread. Returns the claims by the highest
-   * priority of their pods and, within a priority, in the order in which pods will need their nodes. `lastTried`: when
-   * the scheduler was seen to try a pod.
+   * Pods on nodes of `settled` claims keep their places unless they must spread. `lastTried`: when the scheduler was seen
+   * to try a pod.
    */
-  arrange(
-    claims: readonly string[],
-    settled: ReadonlySet<string>,
-    lastTried: LastTried,
-  ): readonly (readonly string[])[] {
+  arrange(claims: readonly string[], settled: ReadonlySet<string>, lastTried: LastTried): void {
     const places = this.inTurn(claims, lastTried).map(({ claim, place }): ClaimPlace => {
       const { kind } = podKind(place.pod);
       const isKept = settled.has(claim) && spreadKey(place.pod) === undefined;
       return { claim, place, group: isKept ? `${kind} on ${claim}` : kind };
     });
-    const { order, assigned } = arrangement(places, this.spreadPlaces(places));
+    const assigned = arrangement(places, this.spreadPlaces(places));
     for (const each of assigned) this.placements.exchangeAll(each.places, each.pods);
-    return this.byPriority([...new Set([...order, ...claims])]);
+  }
+
+  /**
+   * The claims by the highest priority of their pods and, within a priority, in the order in which pods will need their
+   * nodes from now on.
+   */
+  inOrder(claims: readonly string[], lastTried: LastTried): readonly (readonly string[])[] {
+    const asked = this.inTurn(claims, lastTried).map(({ claim }) => claim);
+    return this.byPriority([...new Set([...openingOrder(asked), ...claims])]);
   }
 
   /**

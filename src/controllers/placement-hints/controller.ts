@@ -81,6 +81,7 @@ export class PlacementHints {
       clock: world.clock,
       areMoreComing: () => world.cluster.places.areAwaitingNodes,
       arrange: (claims, settled) => world.cluster.places.turns.arrange(claims, settled, this.lastTried),
+      inOrder: (claims) => world.cluster.places.turns.inOrder(claims, this.lastTried),
       tell: (claims, end, options) => this.tell(claims, end, options),
     });
   }
@@ -251,6 +252,8 @@ export class PlacementHints {
     const key = spreadKey(pod);
     if (key === undefined) return false;
     const { cluster } = this.world;
+    // A pod without siblings on its node needs no look at the turns of all.
+    if (this.siblingsOn(cluster.places.viewOf(place)?.name ?? '', pod) <= toldAtOnce(pod)) return false;
     const { places, before } = cluster.places.turns.spread(place, key, this.lastTried);
     const turn = places.findIndex((each) => each.pod.metadata.uid === pod.metadata.uid);
     const node = places[turn]?.node;
@@ -262,6 +265,13 @@ export class PlacementHints {
     if (told.filter((each) => each.node === node).length <= toldAtOnce(pod)) return false;
     const skew = onlySkew(pod);
     return skew === undefined || !canBeToldTogether(told, before, skew);
+  }
+
+  /** How many pods of this kind wait for the node, this one included. */
+  private siblingsOn(node: string, pod: Pod): number {
+    const { kind } = podKind(pod);
+    const { places } = this.world.cluster;
+    return places.on(node).filter((each) => podKind(each.pod).kind === kind && places.turns.waits(each)).length;
   }
 
   private decide(pod: Pod): string | null | undefined {

@@ -10,13 +10,15 @@ interface Setup {
   readonly tellingTime?: number;
   /** Of the pods on a claim's node. */
   readonly priorityOf?: (claim: string) => number;
+  /** The order of nodes of one priority, by the time; by name unless given. */
+  readonly turnOf?: (claim: string, now: number) => number;
 }
 
 /**
  * Hints succeed unless a claim's name says otherwise: `late` ends the wait, `cleared` needs a new hint each time, and
  * `stuck` never gets one.
  */
-function setup({ areMoreComing = false, tellingTime = 50, priorityOf = () => 0 }: Setup = {}) {
+function setup({ areMoreComing = false, tellingTime = 50, priorityOf = () => 0, turnOf = () => 0 }: Setup = {}) {
   const clock = new VirtualClock(0);
   const told = new Set<string>();
   const arranged: { readonly claims: readonly string[]; readonly settled: readonly string[] }[] = [];
@@ -26,8 +28,12 @@ function setup({ areMoreComing = false, tellingTime = 50, priorityOf = () => 0 }
     areMoreComing: () => areMoreComing,
     arrange: (claims, settled) => {
       arranged.push({ claims, settled: [...settled] });
+    },
+    inOrder: (claims) => {
       const priorities = [...new Set(claims.map(priorityOf))].sort((one, other) => other - one);
-      return priorities.map((priority) => claims.filter((claim) => priorityOf(claim) === priority).sort());
+      const turn = (claim: string): number => turnOf(claim, clock.now());
+      const sorted = claims.toSorted((one, other) => turn(one) - turn(other) || (one < other ? -1 : 1));
+      return priorities.map((priority) => sorted.filter((claim) => priorityOf(claim) === priority));
     },
     tell: async (claims, end): Promise<Telling> => {
       if (claims.includes('stuck')) {
@@ -153,6 +159,14 @@ describe('nodes that join', () => {
     expect(opened.map(({ claim }) => claim)).toEqual([...claims].sort());
     const started = opened[0]?.at ?? 0;
     expect(opened.map(({ at }) => at - started)).toEqual(claims.map((_, at) => (at < 100 ? 0 : 7)));
+  });
+
+  it('open in the order in which pods will need them once all have hints, not in that of when these were begun', async () => {
+    const turnOf = (claim: string, now: number): number => (now < 100 ? 1 : -1) * claim.charCodeAt(0);
+    const { play, join, opened } = setup({ turnOf });
+    await play(...['a', 'b', 'c'].map((claim) => join(claim, 10)));
+    expect(opened.map(({ claim }) => claim)).toEqual(['c', 'b', 'a']);
+    expect(opened[0]?.at).toBeGreaterThan(100);
   });
 
   it('open to pods of a lower priority only when those of a higher one are all open', async () => {

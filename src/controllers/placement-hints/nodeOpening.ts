@@ -8,12 +8,13 @@ export interface NodeOpeningPorts {
   readonly clock: Clock;
   /** Whether some planned nodes have not joined yet. */
   readonly areMoreComing: () => boolean;
+  /** Decides which of the interchangeable pods is told which of these claims' nodes; pods of `settled` claims have been told. */
+  readonly arrange: (claims: readonly string[], settled: ReadonlySet<string>) => void;
   /**
-   * Decides which of the interchangeable pods is told which of these claims' nodes; pods of `settled` claims have been
-   * told. Returns the claims by the highest priority of their pods and, within a priority, those whose pods the
-   * scheduler is about to try first.
+   * The claims by the highest priority of their pods and, within a priority, those whose pods the scheduler is about to
+   * try first.
    */
-  readonly arrange: (claims: readonly string[], settled: ReadonlySet<string>) => readonly (readonly string[])[];
+  readonly inOrder: (claims: readonly string[]) => readonly (readonly string[])[];
   /** Writes hints for the pods of these claims' nodes until `end`, which may grow in the meantime. */
   readonly tell: (claims: readonly string[], end: () => number, options: HintOptions) => Promise<Telling>;
 }
@@ -112,30 +113,31 @@ export class NodeOpening {
     procession.begin();
   }
 
-  /** Returns the claims in the order in which their nodes should open, as `arrange` does. */
+  /** Returns the claims in the order in which their nodes should open. */
   private async fill(group: Group, signal: AbortSignal): Promise<readonly (readonly string[])[]> {
-    const { clock, arrange, tell } = this.ports;
+    const { clock, arrange, inOrder, tell } = this.ports;
     const latest = clock.now() + LONGEST;
     await this.linger(group, signal);
     const start = clock.now();
     const end = (): number => Math.min(latest, start + TELLING.first + TELLING.further * (group.gates.size - 1));
-    let waves: readonly (readonly string[])[] = [];
-    let order: readonly string[] = [];
+    let arranged: readonly string[] = [];
     for (let round = 0; round < ROUNDS && clock.now() < end(); round++) {
-      if (order.length < group.gates.size) {
-        waves = arrange([...group.gates.keys()], new Set(order));
-        order = waves.flat();
-        this.begin(order);
+      if (arranged.length < group.gates.size) {
+        const settled = new Set(arranged);
+        arranged = [...group.gates.keys()];
+        arrange(arranged, settled);
+        this.begin(arranged);
         round = 0;
       }
       const began = clock.now();
-      const telling = await tell(order, end, { signal, isUrgent: round > 0 });
+      const telling = await tell(arranged, end, { signal, isUrgent: round > 0 });
       if (telling === 'late') break;
       if (telling === 'told') await clock.sleep(Math.min(SETTLE, (clock.now() - began) / 10), signal);
-      else if (order.length === group.gates.size) break;
+      else if (arranged.length === group.gates.size) break;
     }
-    const arranged = new Set(order);
-    const late = [...group.gates.keys()].filter((claim) => !arranged.has(claim));
+    // While hints are written the scheduler goes on trying pods; those tried meanwhile come last.
+    const waves = inOrder(arranged);
+    const late = [...group.gates.keys()].slice(arranged.length);
     return [...waves.slice(0, -1), [...(waves.at(-1) ?? []), ...late]];
   }
 
