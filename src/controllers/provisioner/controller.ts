@@ -197,8 +197,9 @@ class Provisioner {
   }
 
   private solutionFor(moment: Moment, waiting: readonly Pod[]): Look {
-    const ask = (pods: readonly Pod[], options?: SolveOptions): Solution =>
-      moment.ask({ pods }, { ...options, explainChoices: true });
+    const overhead = this.options.planner.options.policies?.nodeOverheadCost ?? 0;
+    const ask = (pods: readonly Pod[], { nodeOverheadCost = 0, ...options }: SolveOptions = {}): Solution =>
+      moment.ask({ pods }, { ...options, nodeOverheadCost: overhead + nodeOverheadCost, explainChoices: true });
     const cheapest = ask(waiting);
     if (this.options.tellsScheduler !== true) return { solution: cheapest, isOver: true };
     return this.secondLook.at(followablePlan(cheapest, waiting, ask), podsByKey(waiting), moment.now);

@@ -20,15 +20,15 @@ function plan(pods: readonly Pod[], large = 1): { readonly chosen: Solution; rea
   return { chosen, asked };
 }
 
-function web(name: string, cpu: string, whenUnsatisfiable: string | undefined): Pod {
-  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'web', controller: true };
-  const labelSelector = { matchLabels: { app: 'web' } };
+function web(name: string, cpu: string, whenUnsatisfiable: string | undefined, app = 'web'): Pod {
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: app, uid: app, controller: true };
+  const labelSelector = { matchLabels: { app } };
   const topologySpreadConstraints =
     whenUnsatisfiable === undefined ? [] : [{ maxSkew: 5, topologyKey: Labels.zone, whenUnsatisfiable, labelSelector }];
   const pod = testPod(name, cpu, '100Mi');
   return {
     ...pod,
-    metadata: { ...pod.metadata, uid: name, labels: { app: 'web' }, ownerReferences: [owner] },
+    metadata: { ...pod.metadata, uid: name, labels: { app }, ownerReferences: [owner] },
     spec: { containers: [], ...pod.spec, topologySpreadConstraints },
   };
 }
@@ -44,6 +44,15 @@ describe('a plan for pods that must spread', () => {
     );
     expect([most(chosen), chosen.unplaced]).toEqual([1, []]);
     expect(chosen.pricePerHour).toBeCloseTo(0.16);
+  });
+
+  it('takes fewer nodes of two plans at one price', () => {
+    const pods = ['web', 'api', 'job', 'log'].flatMap((workload) =>
+      names.map((name) => web(`${workload}-${name}`, '900m', 'DoNotSchedule', workload)),
+    );
+    const { chosen } = plan(pods, 1.001);
+    expect(most(chosen)).toBe(4);
+    expect(chosen.plannedNodes).toHaveLength(4);
   });
 
   it('keeps them together where separate nodes would cost more', () => {

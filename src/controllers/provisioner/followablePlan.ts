@@ -19,16 +19,34 @@ import type { Solution, SolveOptions } from '../../solver/problem.ts';
  */
 const WORTH = 1.02;
 
+/**
+ * Such pods fill nodes less easily, so that a longer search pays; less of it for many pods, of which each round costs
+ * more.
+ */
+const SEARCH = { rounds: 4_000, work: 4_000_000 };
+/**
+ * What a node costs in addition, as a share of a pod's mean price: nodes open one after another while the scheduler
+ * already tries pods, so of two plans at about the same price the one with fewer nodes is followed better.
+ */
+const NODE = 0.1;
+
 /** The solution, or one that can be hinted completely, if that costs little more. */
 export function followablePlan(
   solution: Solution,
   pods: readonly Pod[],
-  plan: (pods: readonly Pod[], options?: Pick<SolveOptions, 'keepsPrioritiesApart'>) => Solution,
+  plan: (
+    pods: readonly Pod[],
+    options?: Pick<SolveOptions, 'keepsPrioritiesApart' | 'searchRounds' | 'nodeOverheadCost'>,
+  ) => Solution,
 ): Solution {
   const keepsPrioritiesApart = mixesPriorities(solution, pods);
   const isShared = sharesNodes(solution, pods);
   if (!isShared && !keepsPrioritiesApart) return solution;
-  const apart = plan(isShared ? pods.map(onNodesOfTheirOwn) : pods, { keepsPrioritiesApart });
+  const apart = plan(isShared ? pods.map(onNodesOfTheirOwn) : pods, {
+    keepsPrioritiesApart,
+    searchRounds: Math.min(SEARCH.rounds, Math.ceil(SEARCH.work / pods.length)),
+    nodeOverheadCost: (NODE * solution.pricePerHour) / pods.length,
+  });
   const isComplete = apart.unplaced.length === 0;
   return isComplete && apart.pricePerHour <= solution.pricePerHour * WORTH ? apart : solution;
 }
