@@ -10,7 +10,7 @@ const HOUR = 3_600_000;
  * Hours: moving a pod costs as much as running an average pod of its pool for this time. It is longer for pools with a
  * consolidateAfter.
  */
-const EVICTION = 0.042;
+const EVICTION = 0.03;
 const EVICTION_OF_PATIENT = 0.063;
 /** Milliseconds; a younger node has only just settled. */
 const YOUNG = 5 * 60_000;
