@@ -89,7 +89,7 @@ function largest(pods: readonly Pod[]): Load {
 }
 
 /** The pod may go wherever there is room; others are assumed to go where planned. */
-function isFree({ spec }: Pod): boolean {
+export function isFree({ spec }: Pod): boolean {
   const { nodeSelector, affinity, topologySpreadConstraints, volumes = [] } = spec ?? {};
   if (nodeSelector !== undefined || affinity !== undefined || topologySpreadConstraints !== undefined) return false;
   return volumes.every(({ persistentVolumeClaim, ephemeral }) => !persistentVolumeClaim && !ephemeral);

@@ -7,6 +7,7 @@ import { carryOut } from './carryOut.ts';
 import type { ClusterObjects } from './clusterObjects.ts';
 import { placeWaiting, WAVE } from './nextStep.ts';
 import type { QuotaShares } from './quotaShares.ts';
+import { afterScheduler, endingPods } from './schedulerTurn.ts';
 import { rehearse, type RehearsalOptions } from './rehearse.ts';
 import { finishRollouts, rollOn, type Rollout } from './rollout.ts';
 
@@ -33,9 +34,16 @@ export async function playRollouts(
   // Pods placed on other nodes start long before these have booted, so old pods can be deleted earlier.
   let booting = NONE;
   for (let turns = 0; turns < MOST_TURNS; turns++) {
+    const before = objects;
     ({ objects, rollouts: rolling } = rollOn(objects, rolling, booting));
+    let now = await rehearse({ ...options, objects });
+    const bound = afterScheduler(now, objects, endingPods(before, objects));
+    const isBound = bound !== objects;
+    if (isBound) {
+      objects = bound;
+      now = await rehearse({ ...options, objects });
+    }
     if (rolling.length === 0) return objects;
-    const now = await rehearse({ ...options, objects });
     const next = placeWaiting(now, objects.time - begin);
     const planned = booting.size > 0 ? [] : (next?.step.planned ?? []);
     const onExisting = next?.step.onExisting ?? [];
@@ -46,6 +54,8 @@ export async function playRollouts(
         booting = new Set(planned.map((_, at) => `new-${steps.length}-${at + 1}`));
       }
       objects = carryOut(objects, { planned, onExisting, gone: [] }, now.pass.pools, `new-${steps.length}`);
+    } else if (isBound) {
+      continue;
     } else if (booting.size > 0) {
       booting = NONE;
       objects = { ...objects, time: objects.time + WAVE };

@@ -23,6 +23,8 @@ type Options = Omit<RehearsalOptions, 'objects' | 'changedPools'>;
 const MINUTE = 60_000;
 /** Milliseconds between passes while budgets or consolidateAfter block everything. */
 const PAUSE = 30 * MINUTE;
+/** Milliseconds of rest after the last step: savings by new nodes are expected to last only when these have lived a while. */
+const SETTLED = 20 * MINUTE;
 /** Consecutive passes without action before the rest counts as blocked. */
 const MOST_PAUSES = 48;
 const MOST_STEPS = 500;
@@ -53,18 +55,22 @@ export async function rehearseChange(
     objects = counted(await playRollouts(objects, rollouts, play));
     now = await rehearse({ ...options, objects, changedPools: pools });
   }
+  let settledAt = objects.time;
   while (steps.length < MOST_STEPS && pauses <= MOST_PAUSES) {
     const next = nextStep(now, objects.time - before.time);
     if (next === undefined) {
-      if (!isWaiting(now)) break;
+      const isBlocked = isWaiting(now);
+      const isSettling = steps.length > 0 && objects.time - settledAt < SETTLED;
+      if (!isBlocked && !isSettling) break;
       pauses += 1;
-      objects = { ...objects, time: objects.time + PAUSE };
+      objects = { ...objects, time: objects.time + (isBlocked ? PAUSE : WAVE) };
     } else {
       pauses = 0;
       steps.push(next.told);
       quotas.beside(now, next.step.planned);
       objects = counted(carryOut(objects, next.step, now.pass.pools, `new-${steps.length}`));
       objects = { ...objects, time: objects.time + WAVE };
+      settledAt = objects.time;
     }
     now = await rehearse({ ...options, objects, changedPools: pools });
   }
