@@ -100,7 +100,8 @@ export async function readCluster(
   const kinds = [...(options.kinds ?? LOOP_KINDS), ...nodeClasses];
   try {
     const read = await readObjects(kube, kinds, options.now ?? Date.now(), options);
-    const objects = options.now === undefined ? { ...read, time: Math.max(read.time, newestIn(read)) } : read;
+    if (options.now !== undefined) return { objects: read, cloud: cloudOf(read, nodeClasses, catalogue), kube };
+    const objects = { ...read, time: Math.max(read.time, newestIn(read), await lastSignOfLife(read, kube)) };
     return { objects, cloud: cloudOf(objects, nodeClasses, catalogue), kube };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
@@ -112,6 +113,25 @@ export async function readCluster(
 function newestIn(objects: ClusterObjects): number {
   const made = [Kinds.Pod, Kinds.NodeClaim].flatMap((kind) => [...(objects.kinds.get(kindKey(kind)) ?? [])]);
   return made.reduce((newest, { metadata }) => Math.max(newest, Date.parse(metadata.creationTimestamp ?? '') || 0), 0);
+}
+
+/** Nodes whose leases are asked for. */
+const MOST_LEASES = 3;
+
+/** When a kubelet last said that it lives, in a cluster in which nothing else is new; 0 without the right to know. */
+async function lastSignOfLife(objects: ClusterObjects, kube: Kube): Promise<number> {
+  const times = objectsOf(objects, Kinds.Node)
+    .slice(0, MOST_LEASES)
+    .map(async ({ metadata: { name } }): Promise<number> => {
+      try {
+        const { spec } = await kube.get(Kinds.Lease, { namespace: 'kube-node-lease', name });
+        return Date.parse(spec?.renewTime ?? '') || 0;
+      } catch (error) {
+        if (error instanceof KubeError) return 0;
+        throw error;
+      }
+    });
+  return Math.max(0, ...(await Promise.all(times)));
 }
 
 /** The catalogue for the cluster of these objects. */
