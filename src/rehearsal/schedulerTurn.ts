@@ -14,7 +14,7 @@ type Places = readonly { readonly node: string; readonly pods: readonly string[]
  * Empty where a waiting pod has rules of its own: then the plan says where pods go. Pods that are `ending` hold their room
  * while the others are bound, and give it to those that found none.
  */
-export function schedulerPlaces({ moment, pass }: Rehearsal, ending: readonly Pod[]): Places {
+function schedulerPlaces({ moment, pass }: Rehearsal, ending: readonly Pod[]): Places {
   const waiting = [...moment.demand.waiting];
   if (waiting.length === 0 || !waiting.every(isFree)) return [];
   const { all, places } = presentRooms(pass.views);
