@@ -83,4 +83,13 @@ describe('a subscription that is kept in a journal', () => {
     ]);
     await second.close();
   });
+
+  it('cancels a deployment that was running, so that its template may be deployed again', async () => {
+    const id = `/subscriptions/${SUBSCRIPTION}/resourceGroups/group/providers/Microsoft.Resources/deployments/one`;
+    const type = 'Microsoft.Resources/deployments';
+    write((store) => store.put({ ...resource('one', { provisioningState: 'Running' }), id, type }));
+    const options = { clock: new VirtualClock(0), random: new SeededRandom(1), subscriptionId: SUBSCRIPTION };
+    await new LocalArm({ ...options, stateFile: file }).close();
+    write((store) => expect(store.find(id)?.properties['provisioningState']).toBe('Canceled'));
+  });
 });

@@ -57,6 +57,10 @@ describe('deployments of templates', () => {
     ...more,
   });
 
+  it('are refused when the name of a resource has a malformed escape', async () => {
+    expect(await send('escaped', template({ resources: [identity('%zz')] }))).toMatchObject({ status: 404 });
+  });
+
   it('create the cluster of the documented template', async () => {
     expect((await deploy(NAP_CLUSTER)).provisioningState).toBe('Succeeded');
     const cluster = await fixture.containers.managedClusters.get('west', 'napcluster');

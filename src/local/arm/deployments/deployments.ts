@@ -15,7 +15,7 @@ import { plannedResources, templateOf, type PlannedResource } from './templateRe
 import { PendingReference, TemplateScope } from './templateScope.ts';
 import { whatIf } from './whatIf.ts';
 
-const DEPLOYMENTS = 'Microsoft.Resources/deployments';
+export const DEPLOYMENTS = 'Microsoft.Resources/deployments';
 const OPERATIONS = 'Microsoft.Resources/deployments/operations';
 const GROUP = '/subscriptions/{subscription}/resourceGroups/{group}';
 const COLLECTION = `${GROUP}/providers/Microsoft.Resources/deployments`;

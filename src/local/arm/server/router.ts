@@ -129,6 +129,17 @@ function* walk(
   }
   const word = step.words.get(segment.toLowerCase());
   if (word !== undefined) yield* walk(word, segments, index + 1, values);
-  if (step.placeholder !== undefined)
-    yield* walk(step.placeholder, segments, index + 1, [...values, decodeURIComponent(segment)]);
+  const value = step.placeholder && decoded(segment);
+  if (step.placeholder === undefined || value === undefined) return;
+  yield* walk(step.placeholder, segments, index + 1, [...values, value]);
+}
+
+/** Returns undefined for a malformed escape, such as a template may have in the name of a resource. */
+function decoded(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
 }
