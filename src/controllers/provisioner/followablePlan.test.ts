@@ -55,6 +55,22 @@ describe('a plan for pods that must spread', () => {
     expect(chosen.plannedNodes).toHaveLength(4);
   });
 
+  it('is searched for longer where pods keep others away from their nodes, and taken where it costs no more', () => {
+    const alone = (pod: Pod): Pod => {
+      const labelSelector = { matchLabels: pod.metadata.labels ?? {} };
+      const terms = [{ topologyKey: Labels.hostname, labelSelector }];
+      const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
+      return { ...pod, spec: { containers: [], ...pod.spec, affinity } };
+    };
+    const pods = ['web', 'api', 'job', 'log'].flatMap((workload) =>
+      names.map((name) => alone(web(`${workload}-${name}`, '900m', undefined, workload))),
+    );
+    for (const large of [1, 1.001]) {
+      const { chosen, asked } = plan(pods, large);
+      expect([asked, chosen.plannedNodes.length, chosen.unplaced]).toEqual([2, large === 1 ? 4 : 8, []]);
+    }
+  });
+
   it('keeps them together where separate nodes would cost more', () => {
     const { chosen } = plan(names.map((name) => web(name, '900m', 'DoNotSchedule')));
     expect(most(chosen)).toBeGreaterThan(1);

@@ -41,14 +41,23 @@ export function followablePlan(
 ): Solution {
   const keepsPrioritiesApart = mixesPriorities(solution, pods);
   const isShared = sharesNodes(solution, pods);
-  if (!isShared && !keepsPrioritiesApart) return solution;
+  const isComplete = !isShared && !keepsPrioritiesApart;
+  if (isComplete && !keepsSiblingsApart(solution, pods)) return solution;
   const apart = plan(isShared ? pods.map(onNodesOfTheirOwn) : pods, {
     keepsPrioritiesApart,
     searchRounds: Math.min(SEARCH.rounds, Math.ceil(SEARCH.work / pods.length)),
     nodeOverheadCost: (NODE * solution.pricePerHour) / pods.length,
   });
-  const isComplete = apart.unplaced.length === 0;
-  return isComplete && apart.pricePerHour <= solution.pricePerHour * WORTH ? apart : solution;
+  const limit = solution.pricePerHour * (isComplete ? 1 : WORTH);
+  return apart.unplaced.length === 0 && apart.pricePerHour <= limit ? apart : solution;
+}
+
+/** Whether pods of a plan of several nodes keep others away from their nodes: they fill them less easily, too. */
+function keepsSiblingsApart({ plannedNodes }: Solution, pods: readonly Pod[]): boolean {
+  return (
+    plannedNodes.length > 1 &&
+    pods.some(({ spec }) => spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.length)
+  );
 }
 
 /** Whether a planned node (of several) has pods of different priorities. */
