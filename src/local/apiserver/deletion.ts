@@ -105,7 +105,7 @@ export function releaseFinalizer(objects: Objects, resource: Resource, object: A
   else table.put(key, freed);
 }
 
-function checkPreconditions(resource: Resource, { metadata }: ApiObject, options: DeleteOptions): void {
+export function checkPreconditions(resource: Resource, { metadata }: ApiObject, options: DeleteOptions): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
   const check = (what: string, expected: string | undefined, found: string | undefined, because: string): void => {
     if (expected === undefined || expected === found) return;

@@ -328,4 +328,17 @@ describe('pods', () => {
     await expect(kube.evict(ref('p2'))).rejects.toMatchObject({ code: 429, reason: 'TooManyRequests' });
     expect((await kube.get(Kinds.PodDisruptionBudget, ref('b'))).status).toMatchObject({ disruptionsAllowed: 0 });
   });
+
+  it('are evicted only if the preconditions hold, and are not changed otherwise', async () => {
+    await newPod('a');
+    await kube.bind(ref('a'), 'n1');
+    const before = await kube.get(Kinds.Pod, ref('a'));
+    await expect(kube.evict(ref('a'), { preconditions: { uid: 'other' } })).rejects.toMatchObject({ code: 409 });
+    expect(await kube.get(Kinds.Pod, ref('a'))).toEqual(before);
+    const { uid = '', resourceVersion = '' } = before.metadata;
+    await kube.evict(ref('a'), { preconditions: { uid, resourceVersion } });
+    const { status, metadata } = await kube.get(Kinds.Pod, ref('a'));
+    expect(metadata.deletionTimestamp).toBeDefined();
+    expect(status?.conditions?.map(({ type }) => type)).toEqual(['PodScheduled', 'DisruptionTarget']);
+  });
 });

@@ -2,7 +2,7 @@
 import type { DeleteOptions } from '../../kube/kube.ts';
 import { topologyLabels } from './admission/topologyLabels.ts';
 import { selectorText } from './columns/column.ts';
-import { deleteObject } from './deletion.ts';
+import { checkPreconditions, deleteObject } from './deletion.ts';
 import { judgeEviction } from './disruptionBudget.ts';
 import { at, copyJson, fieldsAt, isFields, listAt, numberAt, textAt, type ApiObject, type Fields } from './fields.ts';
 import type { Change, Objects } from './objects.ts';
@@ -82,20 +82,21 @@ export function evictPod(objects: Objects, target: Target, options: DeleteOption
   const { namespace } = target;
   const resource = objects.builtin('policy', 'poddisruptionbudgets');
   const { budget } = judgeEviction(pod, objects.tableOf(resource).page({ namespace }).items, objects.now());
-  if (options.dryRun !== true) {
-    if (budget !== undefined) {
-      const { object, status } = budget;
-      const place = { resource, namespace, name: object.metadata.name };
-      objects.update(place, BUDGET_WRITE, () => ({ ...object, status }));
-    }
-    if (pod.metadata.deletionTimestamp === undefined) {
-      const why = { reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' };
-      const status = withCondition(objects, pod, 'DisruptionTarget', why);
-      const key = keyOf(namespace, target.name);
-      objects.tableOf(target.resource).put(key, { ...pod, metadata: { ...pod.metadata }, status });
-    }
+  const { preconditions: _checked, ...others } = options;
+  if (budget !== undefined && options.dryRun !== true) {
+    const { object, status } = budget;
+    const place = { resource, namespace, name: object.metadata.name };
+    objects.update(place, BUDGET_WRITE, () => ({ ...object, status }));
   }
-  deleteObject(objects, target, options);
+  // They hold for the pod without the condition, whose write changes the resourceVersion.
+  checkPreconditions(target.resource, pod, options);
+  if (pod.metadata.deletionTimestamp === undefined && options.dryRun !== true) {
+    const why = { reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' };
+    const status = withCondition(objects, pod, 'DisruptionTarget', why);
+    const key = keyOf(namespace, target.name);
+    objects.tableOf(target.resource).put(key, { ...pod, metadata: { ...pod.metadata }, status });
+  }
+  deleteObject(objects, target, others);
 }
 
 /** The pod's status with one condition more, or newly true. */

@@ -84,6 +84,15 @@ describe('a Job', () => {
     expect(await simulation.pods()).toEqual([]);
   });
 
+  it('waits as a work queue without parallelism, until it has some', async () => {
+    await simulation.create(Kinds.Job, job({ parallelism: 0 }));
+    await simulation.advance(30_000);
+    expect([finishedAs(await current()), await simulation.pods()]).toEqual([undefined, []]);
+    await simulation.kube.patch(Kinds.Job, ref, { type: 'merge', body: { spec: { parallelism: 1 } } });
+    await finish();
+    expect((await current()).status).toMatchObject({ succeeded: 1 });
+  });
+
   it('replaces an evicted pod, without counting it as a failure when its policy ignores disruptions', async () => {
     const podFailurePolicy = { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }] };
     await simulation.create(Kinds.Job, job({ backoffLimit: 0, podFailurePolicy }, { [RUN_SECONDS]: '60' }));

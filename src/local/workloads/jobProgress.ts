@@ -60,7 +60,7 @@ export function judgeJob(
   startTime: string | undefined,
   now: number,
 ): Verdict {
-  const { completions, backoffLimit = 6, activeDeadlineSeconds, parallelism = 1 } = job.spec ?? {};
+  const { completions, backoffLimit = 6, activeDeadlineSeconds } = job.spec ?? {};
   const succeeded = tally.succeeded + tally.uncounted.succeeded.length;
   const failed = tally.failed + tally.uncounted.failed.length;
   const fail = (reason: string, message: string): Verdict => ({ outcome: { type: 'Failed', reason, message } });
@@ -69,7 +69,7 @@ export function judgeJob(
   const done = job.spec?.completionMode === 'Indexed' ? tally.completedIndexes.size : succeeded;
   // Without completions the Job is a work queue: it is complete with one success and no active pod.
   const complete = completions === undefined ? succeeded > 0 && active === 0 : done >= completions;
-  if (complete || (completions === undefined && parallelism === 0)) {
+  if (complete) {
     const message = 'Reached expected number of succeeded pods';
     return { outcome: { type: 'Complete', reason: 'CompletionsReached', message } };
   }
