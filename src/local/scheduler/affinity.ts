@@ -13,7 +13,7 @@ export function affinityTerms(pod: Pod, kind: 'podAffinity' | 'podAntiAffinity')
   return pod.spec?.affinity?.[kind]?.requiredDuringSchedulingIgnoredDuringExecution ?? NO_TERMS;
 }
 
-/** Preferred terms of both kinds; those that repel have a negative weight. */
+/** Returns the preferred terms of affinity and, with negative weights, of anti-affinity. */
 export function preferredTerms(pod: Pod): readonly { readonly weight: number; readonly term: PodAffinityTerm }[] {
   const { podAffinity, podAntiAffinity } = pod.spec?.affinity ?? {};
   const near = podAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
@@ -25,7 +25,7 @@ export function preferredTerms(pod: Pod): readonly { readonly weight: number; re
   ];
 }
 
-/** Whether `term`, written on `owner`, selects `candidate`. */
+/** Whether `term` of the pod `owner` selects `candidate`. */
 export function matchesTerm(term: PodAffinityTerm, owner: Pod, candidate: Pod, labelsOf: NamespaceLabels): boolean {
   return inNamespaces(term, owner, candidate, labelsOf) && matchesLabels(term, owner, candidate);
 }

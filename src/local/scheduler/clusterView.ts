@@ -1,12 +1,12 @@
 /**
- * The cluster as the scheduler sees it, kept up to date change by change. Pods that selectors cannot tell apart are grouped,
- * so that a question about labels is asked once per group and not once per pod.
+ * The scheduler's incrementally updated view of the cluster. Pods that selectors do not distinguish are grouped, so that
+ * selectors are matched once per group instead of once per pod.
  */
 import type { Node, Pod } from '../../api/kinds.ts';
 import { NodeInfo } from './nodeInfo.ts';
 import type { PodInfo } from './podInfo.ts';
 
-/** Pods alike in namespace, labels and affinity, counted by node. */
+/** Pods with equal namespace, labels and affinity, counted by node. */
 export interface PodGroup {
   readonly sample: Pod;
   readonly nodes: Map<string, number>;
@@ -20,12 +20,12 @@ interface Placed {
 export class ClusterView {
   private readonly nodeInfos = new Map<string, NodeInfo>();
   private readonly placed = new Map<string, Placed>();
-  /** Pods whose node is missing (not there yet, or gone), by the node's name. */
+  /** Pods whose node does not exist (yet, or any more), by the node's name. */
   private readonly strays = new Map<string, Map<string, PodInfo>>();
   private readonly groupedNodes = new Map<string, PodGroup>();
   private sorted: readonly NodeInfo[] | undefined;
 
-  /** By name. */
+  /** The nodes, sorted by name. */
   get nodes(): readonly NodeInfo[] {
     this.sorted ??= [...this.nodeInfos.values()].sort((left, right) => (left.name < right.name ? -1 : 1));
     return this.sorted;
@@ -62,7 +62,7 @@ export class ClusterView {
     this.sorted = undefined;
   }
 
-  /** Where a pod is, if anywhere. */
+  /** Returns the node of a pod; undefined if it is not bound. */
   placeOf(key: string): string | undefined {
     return this.placed.get(key)?.node;
   }
@@ -87,7 +87,7 @@ export class ClusterView {
     group.nodes.set(node, (group.nodes.get(node) ?? 0) + 1);
   }
 
-  /** True when the pod was there. */
+  /** Removes a pod; returns whether it was present. */
   remove(key: string): boolean {
     const placed = this.placed.get(key);
     if (!placed) return false;

@@ -1,4 +1,4 @@
-/** Whether a pod can run on a node, and if not why, in kube-scheduler's words. */
+/** The scheduler's filters: whether a pod can run on a node and, if not, kube-scheduler's reasons. */
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import { matchesNodeAffinity } from '../../pods/nodeSelector.ts';
 import { isTolerated } from '../../pods/taints.ts';
@@ -8,10 +8,10 @@ import type { NodeInfo } from './nodeInfo.ts';
 import { PodAffinity, UNMET_AFFINITY } from './podAffinity.ts';
 import type { PodInfo } from './podInfo.ts';
 import { MISSING_LABEL, TopologySpread } from './topologySpread.ts';
-import { volumeComplaint, volumeNeeds, type VolumeNeeds, type VolumeSources } from './volumes.ts';
+import { volumeRejection, volumeNeeds, type VolumeNeeds, type VolumeSources } from './volumes.ts';
 
-/** A pod that looks for a node, with everything about the cluster that matters to it. */
-export interface Seeker {
+/** A pod to schedule, with the state of the cluster that its constraints depend on. */
+export interface CycleState {
   readonly info: PodInfo;
   readonly affinity: PodAffinity;
   readonly spread: TopologySpread;
@@ -19,12 +19,12 @@ export interface Seeker {
   readonly sources: VolumeSources | undefined;
 }
 
-export function seeker(
+export function cycleState(
   info: PodInfo,
   view: ClusterView,
   namespaceLabels: NamespaceLabels,
   sources?: VolumeSources,
-): Seeker {
+): CycleState {
   return {
     info,
     affinity: new PodAffinity(info.pod, view, namespaceLabels),
@@ -34,19 +34,19 @@ export function seeker(
   };
 }
 
-/** Says why the pod cannot run on the node, or nothing when it can. */
-type Filter = (seeker: Seeker, node: NodeInfo) => string | readonly string[] | undefined;
+/** Returns why the pod cannot run on the node; undefined if it can. */
+type Filter = (state: CycleState, node: NodeInfo) => string | readonly string[] | undefined;
 
 const CORDONED = 'node(s) were unschedulable';
 const TAINTED = 'node(s) had untolerated taint(s)';
-/** What a node says that keeps the pod out whatever runs there. */
-export const KEPT_OUT: ReadonlySet<string> = new Set([CORDONED, TAINTED]);
+/** Reasons that do not depend on the other pods in the cluster. */
+export const TAINT_REASONS: ReadonlySet<string> = new Set([CORDONED, TAINTED]);
 const UNSCHEDULABLE_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const;
 
-export const unschedulable = ({ info }: Pick<Seeker, 'info'>, { node }: NodeInfo): string | undefined =>
+export const unschedulable = ({ info }: Pick<CycleState, 'info'>, { node }: NodeInfo): string | undefined =>
   node.spec?.unschedulable && !isTolerated(UNSCHEDULABLE_TAINT, info.pod.spec?.tolerations) ? CORDONED : undefined;
 
-export const taints = ({ info: { pod } }: Pick<Seeker, 'info'>, node: NodeInfo): string | undefined =>
+export const taints = ({ info: { pod } }: Pick<CycleState, 'info'>, node: NodeInfo): string | undefined =>
   node.taints.every((taint) => taint.effect === 'PreferNoSchedule' || isTolerated(taint, pod.spec?.tolerations))
     ? undefined
     : TAINTED;
@@ -71,15 +71,15 @@ const ports: Filter = ({ info }, node) => {
 };
 
 const volumes: Filter = ({ volumes: needs, sources }, node) =>
-  needs && sources ? volumeComplaint(needs, node, sources) : undefined;
+  needs && sources ? volumeRejection(needs, node, sources) : undefined;
 
-const spread: Filter = (seeker, node) => seeker.spread.complaint(node);
-const podAffinity: Filter = (seeker, node) => seeker.affinity.complaint(node);
+const spread: Filter = (state, node) => state.spread.rejection(node);
+const podAffinity: Filter = (state, node) => state.affinity.rejection(node);
 
-/** In the order of kube-scheduler's default profile, with whether fewer pods on the node could end the complaint. */
+/** In the order of kube-scheduler's default profile, with whether fewer pods on the node could change the result. */
 const filters: readonly (readonly [
   Filter,
-  (found: string | readonly string[], seeker: Seeker, node: NodeInfo) => boolean,
+  (found: string | readonly string[], state: CycleState, node: NodeInfo) => boolean,
 ])[] = [
   [unschedulable, () => false],
   [taints, () => false],
@@ -94,26 +94,26 @@ const filters: readonly (readonly [
   [podAffinity, (found) => found !== UNMET_AFFINITY],
 ];
 
-export interface Complaints {
+export interface FilterResult {
   readonly reasons: readonly string[];
-  /** True when fewer pods on the node could change it. */
+  /** Whether fewer pods on the node could change the result. */
   readonly canPass: boolean;
 }
 
-const FITS: Complaints = { reasons: [], canPass: true };
+const FITS: FilterResult = { reasons: [], canPass: true };
 
-/** The complaints of the first filter that objects; no reasons when the pod can run there. */
-export function complaints(seeker: Seeker, node: NodeInfo): Complaints {
+/** Returns the reasons of the first filter that rejects the node; none if the pod can run there. */
+export function filterNode(state: CycleState, node: NodeInfo): FilterResult {
   for (const [filter, canPass] of filters) {
-    const found = filter(seeker, node);
+    const found = filter(state, node);
     if (found !== undefined && found.length > 0) {
-      return { reasons: [found].flat(), canPass: canPass(found, seeker, node) };
+      return { reasons: [found].flat(), canPass: canPass(found, state, node) };
     }
   }
   return FITS;
 }
 
-/** `0/3 nodes are available: 2 Insufficient cpu, 1 node(s) were unschedulable.` */
+/** Returns for example `0/3 nodes are available: 2 Insufficient cpu, 1 node(s) were unschedulable.` */
 export function unschedulableMessage(total: number, reasons: ReadonlyMap<string, number>): string {
   if (total === 0) return 'no nodes available to schedule pods';
   const texts = [...reasons].map(([reason, count]) => `${count} ${reason}`).sort();

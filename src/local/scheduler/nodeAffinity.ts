@@ -1,13 +1,13 @@
 import type { Node, Pod } from '../../api/kinds.ts';
 import { matchesNodeTerm } from '../../pods/nodeSelector.ts';
 
-/** The sum of the weights of the preferred terms that the node meets. */
+/** Returns the sum of the weights of the preferred terms that the node matches. */
 export function nodePreference(pod: Pod, node: Node): number {
   const preferred = pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   return preferred.reduce((sum, { weight, preference }) => sum + (matchesNodeTerm(preference, node) ? weight : 0), 0);
 }
 
-/** The nodes that the pod requires by name, as the pods of daemons do; undefined when it requires none. */
+/** Returns the nodes that the pod requires by name, like daemon pods; undefined if it requires none. */
 export function namedNodes(pod: Pod): readonly string[] | undefined {
   const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
   if (!terms || terms.length === 0) return undefined;

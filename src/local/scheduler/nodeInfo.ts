@@ -1,4 +1,4 @@
-/** A node as the scheduler weighs it: labels, taints, what is left, and the pods that are on it or about to be. */
+/** The scheduler's state of a node: labels, taints, free resources, and the pods that are bound or assumed there. */
 import type { Node } from '../../api/kinds.ts';
 import { parseResources } from '../../units/resources.ts';
 import { toAmounts, type Amounts, type PodInfo } from './podInfo.ts';
@@ -13,7 +13,7 @@ export class NodeInfo {
   allocatable: Amounts = {};
   readonly used: Record<string, number> = {};
   readonly pods = new Map<string, PodInfo>();
-  /** How many pods here use each persistent volume claim. */
+  /** Number of pods on the node by PersistentVolumeClaim. */
   readonly claims = new Map<string, number>();
   private withPorts = 0;
 

@@ -1,6 +1,6 @@
 /**
- * Pods that are meant for a node and not bound yet (`status.nominatedNodeName`): room is kept there for them against pods
- * of the same or a lower priority.
+ * Unbound pods with `status.nominatedNodeName`: room on that node is reserved for them against pods of the same or a
+ * lower priority.
  */
 import type { PodInfo } from './podInfo.ts';
 
@@ -13,12 +13,12 @@ export class Nominations {
   private readonly byPod = new Map<string, Nomination>();
   private readonly byNode = new Map<string, Set<string>>();
 
-  /** Follows the status of a pending pod. True when room is kept for it no more where it was. */
+  /** Updates the nomination from the status of a pending pod; returns whether its earlier reservation ended. */
   follow(info: PodInfo): boolean {
     const known = this.byPod.get(info.key);
     const node = info.pod.status?.nominatedNodeName;
     if (node) this.set(info, node);
-    // A status that never had the field is older than our own nomination; one that lost it takes the nomination back.
+    // Without the field, the status may be older than the nomination; if the field was removed, so is the nomination.
     else if (known?.info.pod.status?.nominatedNodeName) this.delete(info.key);
     return known !== undefined && known.node !== this.nodeOf(info.key);
   }
@@ -30,7 +30,7 @@ export class Nominations {
     this.byNode.set(node, pods.add(info.key));
   }
 
-  /** True when the pod was nominated. */
+  /** Removes the nomination of a pod; returns whether it had one. */
   delete(key: string): boolean {
     const known = this.byPod.get(key);
     if (!known) return false;
@@ -44,12 +44,12 @@ export class Nominations {
     return this.byPod.get(key)?.node;
   }
 
-  /** The pods for which room must be kept from this one. */
+  /** Returns the nominated pods whose reservations apply to this pod. */
   before({ key, priority }: PodInfo, node: string): readonly PodInfo[] {
     return this.on(node).filter((other) => other.key !== key && other.priority >= priority);
   }
 
-  /** The pods that lose their nomination when this one is to have the node. */
+  /** Returns the nominated pods that lose the node to this pod. */
   after({ priority }: PodInfo, node: string): readonly PodInfo[] {
     return this.on(node).filter((other) => other.priority < priority);
   }

@@ -1,36 +1,36 @@
-/** The pods that wait for a node. One that found none is tried again only when something changes that could help it. */
+/** The queue of unscheduled pods. A pod that failed is retried only after a change that could make it schedulable. */
 import type { Pod } from '../../api/kinds.ts';
 import { isActive } from '../../pods/podPredicates.ts';
 import { affinityTerms } from './affinity.ts';
-import { isWorthTrying, type NodeNews, type Setback } from './nodeNews.ts';
+import { isWorthTrying, type NodeChange, type FailureCause } from './nodeChange.ts';
 import type { PodInfo } from './podInfo.ts';
 
-/** Whether placing another pod can make a place for this one: it must be near it, or evenly spread. */
-function isSociable({ pod }: PodInfo): boolean {
+/** Whether the placement of another pod can make this one schedulable, by affinity or topology spread. */
+function dependsOnPods({ pod }: PodInfo): boolean {
   return affinityTerms(pod, 'podAffinity').length > 0 || (pod.spec?.topologySpreadConstraints ?? []).length > 0;
 }
 
 export class PendingPods {
   private readonly waiting = new Map<string, PodInfo>();
   private readonly awake = new Set<string>();
-  /** When each pod's turn is: it came, or was last seen to fail, before those with higher numbers. */
+  /** Sequence numbers: the order in which pods were added or last reported as unschedulable. */
   private readonly turns = new Map<string, number>();
   private nextTurn = 0;
-  private readonly sociable = new Set<string>();
+  private readonly dependents = new Set<string>();
   private readonly withClaims = new Set<string>();
-  /** Why pods found no node when they were last tried. */
-  private readonly setbacks = new Map<string, Setback>();
+  /** Why pods were unschedulable at their last attempt. */
+  private readonly causes = new Map<string, FailureCause>();
 
   get hasWork(): boolean {
     return this.awake.size > 0;
   }
 
-  /** A pod is tried again when it changed in a way that decides where it fits, and otherwise keeps waiting. */
+  /** Adds or updates a pod; retries it only if a change decides which nodes fit it. */
   set(info: PodInfo): void {
     const before = this.waiting.get(info.key);
     this.waiting.set(info.key, info);
     if (before === undefined) this.turns.set(info.key, this.nextTurn++);
-    if (isSociable(info)) this.sociable.add(info.key);
+    if (dependsOnPods(info)) this.dependents.add(info.key);
     if (info.claims.length > 0) this.withClaims.add(info.key);
     if (before?.shape !== info.shape || before.pod.metadata.uid !== info.pod.metadata.uid) this.awake.add(info.key);
   }
@@ -38,16 +38,16 @@ export class PendingPods {
   delete(key: string): void {
     this.waiting.delete(key);
     this.awake.delete(key);
-    this.sociable.delete(key);
+    this.dependents.delete(key);
     this.withClaims.delete(key);
-    this.setbacks.delete(key);
+    this.causes.delete(key);
     this.turns.delete(key);
   }
 
-  /** The pod has found no node. It gets in line again where that is said of it. */
-  failed(key: string, setback: Setback, isSaid: boolean): void {
-    this.setbacks.set(key, setback);
-    if (isSaid) this.turns.set(key, this.nextTurn++);
+  /** Records that no node was found; moves the pod to the end of the queue if that is written to its status. */
+  failed(key: string, cause: FailureCause, isReported: boolean): void {
+    this.causes.set(key, cause);
+    if (isReported) this.turns.set(key, this.nextTurn++);
   }
 
   wake(key: string): void {
@@ -58,26 +58,26 @@ export class PendingPods {
     for (const key of this.waiting.keys()) this.awake.add(key);
   }
 
-  /** Room has been given up. */
-  wakeCrowdedOut(): void {
-    for (const [key, setback] of this.setbacks) if (setback === 'crowded out') this.awake.add(key);
+  /** Retries pods after room was released. */
+  wakeForRoom(): void {
+    for (const [key, cause] of this.causes) if (cause === 'room') this.awake.add(key);
   }
 
-  wakeFor(news: NodeNews): void {
+  wakeFor(change: NodeChange): void {
     for (const [key, info] of this.waiting) {
-      if (isWorthTrying(info, this.setbacks.get(key) ?? 'other', news)) this.awake.add(key);
+      if (isWorthTrying(info, this.causes.get(key) ?? 'other', change)) this.awake.add(key);
     }
   }
 
-  wakeSociable(): void {
-    for (const key of this.sociable) this.awake.add(key);
+  wakeDependents(): void {
+    for (const key of this.dependents) this.awake.add(key);
   }
 
   wakeWithClaims(): void {
     for (const key of this.withClaims) this.awake.add(key);
   }
 
-  /** Those to try now; after that they wait until they are woken again. */
+  /** Returns the pods to try now, by priority and sequence; they then wait until they are woken again. */
   take(): PodInfo[] {
     const taken = [...this.awake].flatMap((key) => this.waiting.get(key) ?? []);
     this.awake.clear();
@@ -88,8 +88,8 @@ export class PendingPods {
     return this.turns.get(key) ?? 0;
   }
 
-  isSociable(info: PodInfo): boolean {
-    return this.sociable.has(info.key);
+  dependsOnPods(info: PodInfo): boolean {
+    return this.dependents.has(info.key);
   }
 }
 

@@ -1,10 +1,10 @@
-/** Inter-pod affinity of one pod: per topology domain the pods that attract or repel it, kept up to date while pods are placed. */
+/** Inter-pod affinity of one pod: counts of the pods that attract or repel it, by topology domain, updated by placements. */
 import type { Pod } from '../../api/kinds.ts';
 import { affinityTerms, matchesTerm, preferredTerms, type NamespaceLabels, type PodAffinityTerm } from './affinity.ts';
 import type { ClusterView, PodGroup } from './clusterView.ts';
 import type { NodeInfo } from './nodeInfo.ts';
 
-/** How many matching pods each domain of a topology key holds. */
+/** Number of matching pods in each domain of a topology key. */
 class DomainCounts {
   readonly topologyKey: string;
   private readonly counts = new Map<string, number>();
@@ -38,7 +38,7 @@ export class PodAffinity {
   private readonly antiAffinity: readonly DomainCounts[];
   /** Pods whose own anti-affinity excludes this one, by topology key. */
   private readonly repelledBy = new Map<string, DomainCounts>();
-  /** Weight times count, by topology key: positive attracts. */
+  /** Sums of weights of preferred terms, by topology key; negative ones repel. */
   private readonly weights = new Map<string, DomainCounts>();
 
   constructor(pod: Pod, view: ClusterView, labelsOf: NamespaceLabels) {
@@ -51,12 +51,12 @@ export class PodAffinity {
     for (const group of view.groups) this.addGroup(group, view);
   }
 
-  /** The pod `placed` has just been put on `node`. */
+  /** Counts the pod `placed`, which was just assigned to `node`. */
   add(placed: Pod, node: NodeInfo): void {
     this.count(placed, (counts, weight) => counts.add(node, weight));
   }
 
-  complaint(node: NodeInfo): string | undefined {
+  rejection(node: NodeInfo): string | undefined {
     if (!this.isAttracted(node)) return UNMET_AFFINITY;
     if (this.antiAffinity.some((counts) => counts.at(node) > 0)) return "node(s) didn't match pod anti-affinity rules";
     for (const counts of this.repelledBy.values()) {
@@ -68,7 +68,7 @@ export class PodAffinity {
   private isAttracted(node: NodeInfo): boolean {
     if (this.affinity.some(({ topologyKey }) => node.labels[topologyKey] === undefined)) return false;
     if (this.affinity.every((counts) => counts.at(node) > 0)) return true;
-    // The first pod of a group that selects itself may go anywhere.
+    // The first pod of a group with affinity to itself may run anywhere.
     return (
       this.affinity.every(({ total }) => total === 0) &&
       this.attracts.every((term) => matchesTerm(term, this.pod, this.pod, this.labelsOf))
@@ -79,7 +79,7 @@ export class PodAffinity {
     return this.weights.size > 0;
   }
 
-  /** The sum of the weights for the node. */
+  /** Returns the sum of the weights for a node. */
   preference(node: NodeInfo): number {
     let sum = 0;
     for (const counts of this.weights.values()) sum += counts.at(node);
@@ -95,7 +95,7 @@ export class PodAffinity {
     });
   }
 
-  /** Calls `add` for every count that a pod like `other` belongs to. */
+  /** Calls `add` for every count that includes a pod like `other`. */
   private count(other: Pod, add: (counts: DomainCounts, weight: number) => void): void {
     const labelsOf = this.labelsOf;
     const pod = this.pod;
@@ -117,7 +117,7 @@ export class PodAffinity {
         if (matchesTerm(term, owner, candidate, labelsOf)) add(domain(this.weights, term.topologyKey), weight);
       }
     }
-    // A pod that must be near this one pulls it, too, with the weight that kube-scheduler gives such a wish.
+    // A pod with required affinity to this one attracts it too, with kube-scheduler's weight for that.
     for (const term of affinityTerms(other, 'podAffinity')) {
       if (matchesTerm(term, other, pod, labelsOf)) add(domain(this.weights, term.topologyKey), 1);
     }

@@ -1,4 +1,4 @@
-/** A pod as the scheduler weighs it, computed once per change. */
+/** The scheduler's data of a pod, computed once per change. */
 import type { Pod } from '../../api/kinds.ts';
 import { keyOf } from '../../kube/store.ts';
 import { hostPortsOf, type HostPort } from '../../pods/hostPorts.ts';
@@ -6,7 +6,7 @@ import { podRequests } from '../../pods/podRequests.ts';
 import type { Resources } from '../../units/resources.ts';
 import { claimsOf } from '../clusterInformers.ts';
 
-/** Thousandths of each resource. Plain numbers: exact enough, and a hundred times faster than quantities. */
+/** Thousandths of each resource, as numbers: exact enough, and a hundred times faster than quantities. */
 export type Amounts = Readonly<Record<string, number>>;
 
 export interface PodInfo {
@@ -16,11 +16,11 @@ export interface PodInfo {
   readonly requested: readonly (readonly [string, number])[];
   readonly ports: readonly HostPort[];
   readonly priority: number;
-  /** `namespace/name` of its persistent volume claims. */
+  /** `namespace/name` of its PersistentVolumeClaims. */
   readonly claims: readonly string[];
-  /** The same for pods that the selectors of others cannot tell apart. */
+  /** Equal for pods that selectors of other pods do not distinguish. */
   readonly group: string;
-  /** The same for pods that fit the same nodes. */
+  /** Equal for pods that fit the same nodes. */
   readonly shape: string;
 }
 
@@ -38,7 +38,7 @@ export function podInfo(pod: Pod): PodInfo {
   const group = JSON.stringify([
     metadata.namespace,
     metadata.labels,
-    // Spread does not count pods that are being deleted.
+    // Topology spread does not count terminating pods.
     metadata.deletionTimestamp !== undefined,
     spec?.affinity?.podAntiAffinity,
     spec?.affinity?.podAffinity,

@@ -1,8 +1,8 @@
-/** Preemption: the node where removing pods of lower priority makes room for a pod with the least harm. */
+/** Preemption: finds the node on which deleting pods of lower priority makes room for a pod with the least disruption. */
 import type { Pod, PodDisruptionBudget } from '../../api/kinds.ts';
 import { matchesLabelSelector } from '../../pods/labelSelector.ts';
 import type { ClusterView } from './clusterView.ts';
-import type { Complaints } from './filters.ts';
+import type { FilterResult } from './filters.ts';
 import type { NodeInfo } from './nodeInfo.ts';
 import type { PodInfo } from './podInfo.ts';
 
@@ -14,21 +14,21 @@ interface Preemption {
 export interface PreemptionInput {
   readonly info: PodInfo;
   readonly view: ClusterView;
-  /** The nodes where fewer pods could help. */
+  /** The nodes on which fewer pods could help. */
   readonly candidates: readonly NodeInfo[];
   readonly budgets: Iterable<PodDisruptionBudget>;
-  /** Why the pod cannot run on a node as the cluster is now, with what was removed left out. */
-  readonly judge: (node: NodeInfo) => Complaints;
+  /** Filters a node for the pod with the current state of `view`. */
+  readonly filter: (node: NodeInfo) => FilterResult;
 }
 
-/** Options that are compared; to look at every node of a large cluster would take too long. */
+/** Limit on compared nodes, because trying every node of a large cluster takes too long. */
 const MOST_CANDIDATES = 100;
 
 interface Option extends Preemption {
   readonly violations: number;
 }
 
-/** Where room can be made; or, when nowhere, how many of the candidates failed for which reason. */
+/** The best node, if any, and otherwise the number of candidates rejected for each reason. */
 interface PreemptionSearch {
   readonly found: Preemption | undefined;
   readonly reasons: ReadonlyMap<string, number>;
@@ -51,18 +51,18 @@ export function findPreemption(input: PreemptionInput): PreemptionSearch {
   return { found: options.sort(byHarm)[0], reasons };
 }
 
-/** Removes all pods of lower priority, then puts back as many as fit, the highest first; returns the remaining complaints when that is not enough. */
+/** Removes all pods of lower priority, then restores as many as fit, the highest first; returns reasons if that fails. */
 function tryNode(
-  { view, judge }: PreemptionInput,
+  { view, filter }: PreemptionInput,
   node: NodeInfo,
   lower: readonly PodInfo[],
   budgets: readonly PodDisruptionBudget[],
 ): Option | readonly string[] {
-  const fits = (): boolean => judge(node).reasons.length === 0;
+  const fits = (): boolean => filter(node).reasons.length === 0;
   for (const pod of lower) view.remove(pod.key);
   const victims: PodInfo[] = [];
   let violations = 0;
-  const { reasons } = judge(node);
+  const { reasons } = filter(node);
   const possible = reasons.length === 0;
   const guarded = violating(lower, budgets);
   const order = [...lower].sort(
@@ -83,7 +83,7 @@ function tryNode(
   return possible ? { node, victims, violations } : reasons;
 }
 
-/** The pods whose budget would not allow them to go. */
+/** Returns the pods whose deletion would violate their disruption budget. */
 function violating(pods: readonly PodInfo[], budgets: readonly PodDisruptionBudget[]): ReadonlySet<string> {
   const left = new Map(budgets.map((budget) => [budget, budget.status?.disruptionsAllowed ?? 0]));
   const found = new Set<string>();
@@ -101,7 +101,7 @@ function violating(pods: readonly PodInfo[], budgets: readonly PodDisruptionBudg
 
 const startOf = (pod: Pod): number => Date.parse(pod.status?.startTime ?? pod.metadata.creationTimestamp ?? '') || 0;
 
-/** Fewest broken budgets, lowest priorities, fewest victims, the youngest. */
+/** Prefers fewest violated budgets, lowest priorities, fewest victims, then the youngest victims. */
 function byHarm(left: Option, right: Option): number {
   const highest = ({ victims }: Option): number => Math.max(...victims.map(({ priority }) => priority));
   const sum = ({ victims }: Option): number => victims.reduce((total, { priority }) => total + priority + 2 ** 31, 0);

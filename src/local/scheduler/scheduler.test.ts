@@ -22,7 +22,7 @@ describe('the scheduler', () => {
   const nodeOf = async (name: string): Promise<string | undefined> =>
     (await simulation.kube.get(Kinds.Pod, { name, namespace: 'default' })).spec?.nodeName;
 
-  it('never gives a node more than it has, and leaves no pod waiting that fits', async () => {
+  it('property: never exceeds the allocatable resources of a node, and binds every pod that fits', async () => {
     const sizes = [1, 2, 4].map((cpu) => instance(`n${cpu}`, { cpu: String(cpu) }));
     await simulation.boot(...sizes);
     let round = 0;
@@ -65,7 +65,7 @@ describe('the scheduler', () => {
     expect(await nodeOf('plain')).not.toBe('a');
   });
 
-  it('spreads evenly by a ScheduleAnyway constraint', async () => {
+  it('spreads evenly with a ScheduleAnyway constraint', async () => {
     await simulation.boot(
       ...[1, 2, 3].map((zone) => instance(`n${zone}`, { zone: `eastus-${zone}`, cpu: String(4 * zone) })),
     );
@@ -87,7 +87,7 @@ describe('the scheduler', () => {
     expect([...counts.values()]).toEqual([2, 2, 2]);
   });
 
-  it('holds a pod back until its gates are open', async () => {
+  it('does not schedule a pod until its scheduling gates are removed', async () => {
     await simulation.boot(instance('a'));
     await pod('gated', { schedulingGates: [{ name: 'later' }] });
     await simulation.advance(5_000);
@@ -98,7 +98,7 @@ describe('the scheduler', () => {
     expect(await nodeOf('gated')).toBe('a');
   });
 
-  it('reports why a pod waits, and binds it when there is room', async () => {
+  it('reports why a pod is unschedulable, and binds it when there is room', async () => {
     await simulation.boot(instance('a'));
     await pod('large', {}, '6');
     await simulation.advance(1_000);
@@ -148,7 +148,7 @@ describe('the scheduler', () => {
     expect(await nodeOf('humble')).toBeUndefined();
   });
 
-  it('keeps a pod where its disk is, and counts the disks of a node', async () => {
+  it('schedules a pod in the zone of its disk, and limits the disks of a node', async () => {
     await simulation.boot(
       instance('a', { zone: 'eastus-1' }),
       instance('b', { zone: 'eastus-2', size: 'Standard_D2s_v5' }),
@@ -179,7 +179,7 @@ describe('the scheduler', () => {
     expect(await message('lost')).toBe('0/2 nodes are available: persistentvolumeclaim "none" not found. not found');
   });
 
-  it('gives a pod the zone and region of its node when it is bound', async () => {
+  it('sets the zone and region labels of the node on a bound pod', async () => {
     await simulation.boot(instance('one', { zone: 'eastus-2', labels: { 'topology.kubernetes.io/region': 'eastus' } }));
     await pod('bound', {}, '1', { labels: { app: 'web', 'topology.kubernetes.io/zone': 'elsewhere' } });
     await simulation.advance(1_000);
@@ -206,7 +206,7 @@ describe('the scheduler', () => {
     const nominatedNode = async (name: string): Promise<string | undefined> =>
       (await simulation.kube.get(Kinds.Pod, { name, namespace: 'default' })).status?.nominatedNodeName;
 
-    it('gets that node, though another would be better', async () => {
+    it('is bound to that node, even if another has a better score', async () => {
       await simulation.boot(instance('large', { cpu: '64' }), instance('small', { cpu: '2' }));
       await pod('meant', gated);
       await nominate('meant', 'small');
@@ -215,7 +215,7 @@ describe('the scheduler', () => {
       expect(await nodeOf('meant')).toBe('small');
     });
 
-    it('gets another when that node is not there, or has no room', async () => {
+    it('is bound to another node if that one does not exist', async () => {
       await simulation.boot(instance('one'));
       await pod('meant', gated);
       await nominate('meant', 'gone');
@@ -224,13 +224,13 @@ describe('the scheduler', () => {
       expect(await nodeOf('meant')).toBe('one');
     });
 
-    it('keeps its room from pods of the same or a lower priority, not from those of a higher one', async () => {
+    it('has room reserved against pods of the same or a lower priority, but not of a higher one', async () => {
       const priorityClass = (name: string, value: number): Promise<object> =>
         simulation.create(Kinds.PriorityClass, { metadata: { name }, value, preemptionPolicy: 'Never' } as never);
       await priorityClass('low', 10);
       await priorityClass('high', 1000);
       await simulation.boot(instance('one', { cpu: '4' }));
-      // It waits for a claim, so that its room stays free.
+      // The pod waits for its claim, so it stays unbound.
       const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'later' } }];
       await pod('meant', { ...gated, volumes, priorityClassName: 'low' }, '3');
       await nominate('meant', 'one');
@@ -246,7 +246,7 @@ describe('the scheduler', () => {
       expect(await nodeOf('high')).toBe('one');
     });
 
-    it('leaves its room to others when its nomination is taken back', async () => {
+    it('loses its reservation when its nomination is removed', async () => {
       await simulation.boot(instance('one', { cpu: '4' }));
       const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'later' } }];
       await pod('meant', { ...gated, volumes }, '3');
@@ -261,7 +261,7 @@ describe('the scheduler', () => {
       expect(await nodeOf('other')).toBe('one');
     });
 
-    it('loses its nomination, and its room, when it can run nowhere', async () => {
+    it('loses its nomination and reservation when it is unschedulable', async () => {
       await simulation.boot(instance('one', { cpu: '4' }));
       await pod('meant', gated, '8');
       await nominate('meant', 'one');

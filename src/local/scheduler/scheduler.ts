@@ -1,5 +1,6 @@
 /**
- * Binds pending pods to nodes as kube-scheduler's default profile does. A pass costs what has changed, not what there is.
+ * Binds pending pods to nodes like kube-scheduler's default profile. The cost of a pass depends on what has changed, not
+ * on the size of the cluster.
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { EventRecorder } from '../../kube/eventRecorder.ts';
@@ -10,10 +11,17 @@ import { isTerminal } from '../../pods/podPredicates.ts';
 import { BY_NODE } from '../clusterInformers.ts';
 import type { ControlPlaneContext } from '../controlLoop.ts';
 import { ClusterView } from './clusterView.ts';
-import { complaints, KEPT_OUT, seeker, unschedulableMessage, type Complaints, type Seeker } from './filters.ts';
+import {
+  cycleState,
+  filterNode,
+  TAINT_REASONS,
+  unschedulableMessage,
+  type FilterResult,
+  type CycleState,
+} from './filters.ts';
 import { namedNodes } from './nodeAffinity.ts';
 import type { NodeInfo } from './nodeInfo.ts';
-import { nodeNews, type Setback } from './nodeNews.ts';
+import { nodeChange, type FailureCause } from './nodeChange.ts';
 import { Nominations } from './nominations.ts';
 import { isPending, PendingPods } from './pendingPods.ts';
 import { podInfo, type PodInfo } from './podInfo.ts';
@@ -21,22 +29,22 @@ import { findPreemption } from './preemption.ts';
 import { SchedulerWrites } from './schedulerWrites.ts';
 import { bestNode } from './scores.ts';
 
-/** Milliseconds in which changes gather before a pass. */
+/** Milliseconds to wait for further changes before a pass. */
 const GATHER = 1;
 const NOT_HELPFUL = 'Preemption is not helpful for scheduling';
-/** Clusters of up to this many nodes are weighed whole. */
+/** Number of nodes up to which all are scored. */
 const WEIGH_ALL = 100;
-/** The smallest share of a large cluster that is weighed, in percent. */
+/** The smallest percentage of nodes that is scored. */
 const SMALLEST_SHARE = 5;
 
-/** How many feasible nodes a search must find: of large clusters a share that shrinks, as in kube-scheduler. */
+/** Returns how many feasible nodes to find and score: like in kube-scheduler, a smaller share of larger clusters. */
 function enoughNodes(total: number): number {
   if (total < WEIGH_ALL) return total;
   const share = Math.max(SMALLEST_SHARE, 50 - Math.floor(total / 125));
   return Math.max(WEIGH_ALL, Math.floor((total * share) / 100));
 }
 
-/** A pass after every change that could make room for a pod or bring a new one. */
+/** Runs a pass after every change that adds a pod or could make one schedulable. */
 export function schedulerController(context: ControlPlaneContext, events: EventRecorder): Controller {
   const scheduler = new Scheduler(context, events);
   const { clock, random, log } = context;
@@ -57,14 +65,14 @@ export function schedulerController(context: ControlPlaneContext, events: EventR
 interface Search {
   readonly feasible: NodeInfo[];
   readonly reasons: ReadonlyMap<string, number>;
-  /** Nodes where fewer pods could help. */
+  /** Nodes on which fewer pods could help. */
   readonly improvable: NodeInfo[];
 }
 
-/** Why pods of a shape found no node. */
+/** Why pods of a shape are unschedulable. */
 interface Failure {
   readonly text: string;
-  readonly setback: Setback;
+  readonly cause: FailureCause;
 }
 
 class Scheduler {
@@ -73,7 +81,7 @@ class Scheduler {
   private readonly pending = new PendingPods();
   private readonly nominations = new Nominations();
   private readonly writes: SchedulerWrites;
-  /** Where the next search begins, so that all nodes of a large cluster get their turn. */
+  /** Index of the first node of the next search, which rotates over all nodes of a large cluster. */
   private start = 0;
   private enqueue: () => void = () => undefined;
 
@@ -86,28 +94,28 @@ class Scheduler {
     return { start: (enqueue) => this.subscribe(() => enqueue('pass')) };
   }
 
-  /** Places every pod that can be placed now; returns how many. */
+  /** Binds every pod that can be bound now; returns their number. */
   async pass(signal: AbortSignal): Promise<number> {
     const work: Promise<boolean>[] = [];
-    const seekers = new Map<string, Seeker>();
+    const states = new Map<string, CycleState>();
     const failed = new Map<string, Failure>();
     for (const info of this.pending.take()) {
-      // Room is kept for a nominated pod: what holds for pods alike need not hold for it.
+      // The result for equal pods does not apply to a nominated pod, for which room is reserved.
       const known = this.nominations.nodeOf(info.key) === undefined ? failed.get(info.shape) : undefined;
       if (known !== undefined) {
         this.report(info, known, work, 'repeated');
         continue;
       }
-      const seeking = seekers.get(info.shape) ?? this.seek(info);
-      seekers.set(info.shape, seeking);
-      const obstacle = seeking.volumes?.obstacle;
-      const search = obstacle === undefined ? this.search(info, seeking) : undefined;
-      const best = search && bestNode(seeking, search.feasible);
+      const state = states.get(info.shape) ?? this.stateFor(info);
+      states.set(info.shape, state);
+      const obstacle = state.volumes?.obstacle;
+      const search = obstacle === undefined ? this.search(info, state) : undefined;
+      const best = search && bestNode(state, search.feasible);
       if (best) {
-        this.take(info, best, seekers, failed);
-        const binding = this.bind(info, best, seeking, signal);
-        // Volumes take their time; the pass does not wait for them.
-        if ((seeking.volumes?.unbound.length ?? 0) > 0) this.letGo(info, binding);
+        this.assume(info, best, states, failed);
+        const binding = this.bind(info, best, state, signal);
+        // The pass does not wait for volumes to be provisioned.
+        if ((state.volumes?.unbound.length ?? 0) > 0) this.watchBinding(info, binding);
         else work.push(binding);
         continue;
       }
@@ -116,17 +124,17 @@ class Scheduler {
         obstacle === undefined
           ? unschedulableMessage(total, search?.reasons ?? new Map())
           : `0/${total} nodes are available: ${obstacle}.`;
-      // Without the claim kube-scheduler does not try preemption either.
-      const hindrance =
+      // Like kube-scheduler, does not try preemption for a missing claim.
+      const noPreemption =
         obstacle?.endsWith(' not found') === true ? 'not found' : this.preempt(info, search?.improvable ?? [], work);
-      const text = hindrance === undefined || total === 0 ? message : `${message} ${hindrance}`;
-      const setback = search === undefined ? 'other' : setbackOf(search);
-      if (hindrance === undefined) {
-        // Victims have begun to leave: what was found for others no longer holds.
-        seekers.clear();
+      const text = noPreemption === undefined || total === 0 ? message : `${message} ${noPreemption}`;
+      const cause = search === undefined ? 'other' : causeOf(search);
+      if (noPreemption === undefined) {
+        // Victims are being deleted, which invalidates the results for other pods.
+        states.clear();
         failed.clear();
-      } else failed.set(info.shape, { text, setback });
-      this.report(info, { text, setback }, work);
+      } else failed.set(info.shape, { text, cause });
+      this.report(info, { text, cause }, work);
     }
     const results = await Promise.allSettled(work);
     const failure = results.find((result) => result.status === 'rejected');
@@ -134,27 +142,27 @@ class Scheduler {
     return results.filter((result) => result.status === 'fulfilled' && result.value).length;
   }
 
-  private seek(info: PodInfo): Seeker {
+  private stateFor(info: PodInfo): CycleState {
     const { informers } = this.context;
     const labelsOf = (name: string): Readonly<Record<string, string>> =>
       informers.namespaces.store.get({ name })?.metadata.labels ?? {};
-    return seeker(info, this.view, labelsOf, informers);
+    return cycleState(info, this.view, labelsOf, informers);
   }
 
-  /** Why the pod cannot run on the node, with the nominated pods that come before it there, or as the node is. */
-  private judge(info: PodInfo, seeking: Seeker, node: NodeInfo): Complaints {
+  /** Filters the node for a pod, both with and without the pods nominated to it that precede the pod. */
+  private filter(info: PodInfo, state: CycleState, node: NodeInfo): FilterResult {
     const before = this.nominations.before(info, node.name);
-    if (before.length === 0) return complaints(seeking, node);
+    if (before.length === 0) return filterNode(state, node);
     for (const other of before) this.view.place(other, node.name);
-    const crowded = complaints(this.seek(info), node);
+    const crowded = filterNode(this.stateFor(info), node);
     for (const other of before) this.view.remove(other.key);
-    // A nominated pod that never comes must not be what the pod relies on.
-    return crowded.reasons.length > 0 ? crowded : complaints(seeking, node);
+    // The pod must not depend on a nominated pod, which may never be bound.
+    return crowded.reasons.length > 0 ? crowded : filterNode(state, node);
   }
 
-  private search(info: PodInfo, seeking: Seeker): Search {
+  private search(info: PodInfo, state: CycleState): Search {
     const nominated = this.view.node(this.nominations.nodeOf(info.key) ?? '');
-    if (nominated && this.judge(info, seeking, nominated).reasons.length === 0) {
+    if (nominated && this.filter(info, state, nominated).reasons.length === 0) {
       return { feasible: [nominated], reasons: new Map(), improvable: [] };
     }
     const named = namedNodes(info.pod);
@@ -168,7 +176,7 @@ class Scheduler {
     for (; looked < nodes.length && feasible.length < enough; looked++) {
       const node = nodes[(this.start + looked) % nodes.length];
       if (!node) continue;
-      const found = this.judge(info, seeking, node);
+      const found = this.filter(info, state, node);
       if (found.reasons.length === 0) feasible.push(node);
       else {
         if (found.canPass) improvable.push(node);
@@ -182,32 +190,32 @@ class Scheduler {
     return { feasible, reasons, improvable };
   }
 
-  /** The pod counts on its node from now on, whatever the API server has seen of it. */
-  private take(info: PodInfo, node: NodeInfo, seekers: Map<string, Seeker>, failed: Map<string, Failure>): void {
+  /** Counts the pod on its node before its binding is written. */
+  private assume(info: PodInfo, node: NodeInfo, states: Map<string, CycleState>, failed: Map<string, Failure>): void {
     this.pending.delete(info.key);
     this.nominations.delete(info.key);
     this.view.place(info, node.name);
-    for (const [shape, other] of seekers) {
+    for (const [shape, other] of states) {
       other.affinity.add(info.pod, node);
       other.spread.add(info.pod, node);
-      // A pod that must be near another, or evenly spread, may fit now.
-      if (this.pending.isSociable(other.info)) failed.delete(shape);
+      // A pod with affinity or topology spread may be schedulable now.
+      if (this.pending.dependsOnPods(other.info)) failed.delete(shape);
     }
-    this.pending.wakeSociable();
+    this.pending.wakeDependents();
   }
 
-  private async bind(info: PodInfo, node: NodeInfo, seeking: Seeker, signal: AbortSignal): Promise<boolean> {
+  private async bind(info: PodInfo, node: NodeInfo, state: CycleState, signal: AbortSignal): Promise<boolean> {
     let bound = false;
     try {
-      bound = await this.writes.bind(info.pod, node.name, seeking.volumes?.unbound ?? [], signal);
+      bound = await this.writes.bind(info.pod, node.name, state.volumes?.unbound ?? [], signal);
     } finally {
-      if (!bound) this.putBack(info);
+      if (!bound) this.requeue(info);
     }
     return bound;
   }
 
-  /** The pod did not get its node: it waits again, if it is still there. */
-  private putBack(info: PodInfo): void {
+  /** Requeues a pod whose binding failed, if it still exists. */
+  private requeue(info: PodInfo): void {
     this.view.remove(info.key);
     const pod = this.context.informers.pods.store.get(info.pod.metadata);
     if (!pod || !isPending(pod)) return;
@@ -215,7 +223,7 @@ class Scheduler {
     this.pending.wake(info.key);
   }
 
-  private letGo(info: PodInfo, binding: Promise<boolean>): void {
+  private watchBinding(info: PodInfo, binding: Promise<boolean>): void {
     const { log } = this.context;
     binding
       .catch((error: unknown) => log.error('a pod with volumes could not be bound', { object: info.key, error }))
@@ -224,14 +232,14 @@ class Scheduler {
       });
   }
 
-  private report(info: PodInfo, { text, setback }: Failure, work: Promise<boolean>[], how?: 'repeated'): void {
+  private report(info: PodInfo, { text, cause }: Failure, work: Promise<boolean>[], how?: 'repeated'): void {
     const report = this.writes.reportUnschedulable(info.pod, text, how);
-    this.pending.failed(info.key, setback, report !== undefined);
-    if (report) work.push(this.orWake(info, report));
+    this.pending.failed(info.key, cause, report !== undefined);
+    if (report) work.push(this.wakeOnFailure(info, report));
   }
 
-  /** A report that did not get through is made again. */
-  private async orWake(info: PodInfo, report: Promise<boolean>): Promise<boolean> {
+  /** Retries the pod if the report could not be written. */
+  private async wakeOnFailure(info: PodInfo, report: Promise<boolean>): Promise<boolean> {
     try {
       return await report;
     } catch (error) {
@@ -240,34 +248,34 @@ class Scheduler {
     }
   }
 
-  /** Removes pods of lower priority; or, when that cannot be or would not help, returns why, as kube-scheduler does. */
+  /** Deletes pods of lower priority; if that is not possible or would not help, returns kube-scheduler's reason. */
   private preempt(info: PodInfo, candidates: readonly NodeInfo[], work: Promise<boolean>[]): string | undefined {
-    const hindered = (why: string): string => `no new claims to deallocate, preemption: ${why}`;
-    if (info.pod.spec?.preemptionPolicy === 'Never') return hindered('not eligible due to preemptionPolicy=Never.');
+    const explain = (why: string): string => `no new claims to deallocate, preemption: ${why}`;
+    if (info.pod.spec?.preemptionPolicy === 'Never') return explain('not eligible due to preemptionPolicy=Never.');
     const nominated = this.nominations.nodeOf(info.key);
-    // Room is being made already; the victims take their time.
+    // Victims of an earlier preemption are still terminating.
     if (nominated !== undefined && this.isClearing(nominated, info.priority)) {
-      return hindered('not eligible due to a terminating pod on the nominated node.');
+      return explain('not eligible due to a terminating pod on the nominated node.');
     }
     const { found, reasons } = findPreemption({
       info,
       view: this.view,
       candidates,
       budgets: this.context.informers.budgets.store.list(),
-      judge: (node) => this.judge(info, this.seek(info), node),
+      filter: (node) => this.filter(info, this.stateFor(info), node),
     });
     if (!found || found.victims.length === 0) {
-      // As in kube-scheduler, a nomination ends when not even preemption helps.
-      if (this.nominations.delete(info.key)) this.pending.wakeCrowdedOut();
+      // Like kube-scheduler, removes the nomination when preemption does not help.
+      if (this.nominations.delete(info.key)) this.pending.wakeForRoom();
       work.push(this.writes.nominate(info.pod, undefined));
       const total = this.view.nodes.length;
       const helpless = total - candidates.length;
       const all = new Map([...reasons, ...(helpless > 0 ? [[NOT_HELPFUL, helpless] as const] : [])]);
-      return hindered(unschedulableMessage(total, all));
+      return explain(unschedulableMessage(total, all));
     }
     const { name } = found.node;
     this.nominations.set(info, name);
-    // Pods of lower priority that were to have the node must look for another.
+    // Pods of lower priority lose their nomination to the node.
     for (const other of this.nominations.after(info, name)) {
       this.nominations.delete(other.key);
       work.push(this.writes.nominate(other.pod, undefined));
@@ -303,13 +311,13 @@ class Scheduler {
         if (event.type === 'deleted') this.view.removeNode(event.object.metadata.name);
         else {
           const info = this.view.setNode(event.object);
-          const news = nodeNews(info, event.object, event.type === 'updated' ? event.old : undefined);
-          if (news) this.pending.wakeFor(news);
+          const change = nodeChange(info, event.object, event.type === 'updated' ? event.old : undefined);
+          if (change) this.pending.wakeFor(change);
         }
         enqueueWork();
       }),
       namespaces.subscribe(() => {
-        this.pending.wakeSociable();
+        this.pending.wakeDependents();
         enqueueWork();
       }),
       claims.subscribe(({ object }) => {
@@ -337,28 +345,28 @@ class Scheduler {
       const before = this.view.placeOf(key) === node ? this.view.infoOf(key) : undefined;
       const info = podInfo(pod);
       this.view.place(info, node);
-      if (!before) this.pending.wakeSociable();
+      if (!before) this.pending.wakeDependents();
       else if (info.requested.some(([name, amount]) => amount < (before.requests[name] ?? 0))) this.pending.wakeAll();
     } else if (isPending(pod)) {
-      // Bound by us, and the news is older than that.
+      // If the pod is counted on a node, this event is older than its binding.
       if (this.view.placeOf(key) === undefined) this.follow(pod);
     } else this.drop(key);
   }
 
   private follow(pod: Pod): void {
     const info = podInfo(pod);
-    if (this.nominations.follow(info)) this.pending.wakeCrowdedOut();
+    if (this.nominations.follow(info)) this.pending.wakeForRoom();
     this.pending.set(info);
   }
 
-  /** The pod waits no longer; others may have the room that was kept for it. */
+  /** Removes a pod from the queue, and releases its reservation. */
   private drop(key: string): void {
     this.pending.delete(key);
-    if (this.nominations.delete(key)) this.pending.wakeCrowdedOut();
+    if (this.nominations.delete(key)) this.pending.wakeForRoom();
   }
 }
 
-function setbackOf({ reasons, improvable }: Search): Setback {
-  if (improvable.length > 0) return 'crowded out';
-  return reasons.size > 0 && [...reasons.keys()].every((reason) => KEPT_OUT.has(reason)) ? 'kept out' : 'other';
+function causeOf({ reasons, improvable }: Search): FailureCause {
+  if (improvable.length > 0) return 'room';
+  return reasons.size > 0 && [...reasons.keys()].every((reason) => TAINT_REASONS.has(reason)) ? 'taints' : 'other';
 }

@@ -1,4 +1,4 @@
-/** What the scheduler writes: bindings (after the pod's claims have their volumes), conditions, events, deletions of victims. */
+/** The scheduler's writes: bindings (after provisioning of volumes), conditions, events, and deletions of victims. */
 import type { PodCondition } from 'kubernetes-types/core/v1.js';
 import { Kinds, type PersistentVolumeClaim, type Pod } from '../../api/kinds.ts';
 import type { Clock } from '../../clock/clock.ts';
@@ -11,9 +11,9 @@ import { deletePod, disruptionTarget, patchPodStatus, refTo, unlessReplaced } fr
 import { isBound } from './volumes.ts';
 
 export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
-/** A pod whose message has just been written waits this long for the next wording. */
+/** Minimum milliseconds between writes of messages that differ only in numbers. */
 const REWRITE_AFTER = 10_000;
-/** Claims that have no volume by then make the pod look for another node. */
+/** Milliseconds after which a pod whose claims are not bound is scheduled again. */
 const BIND_TIMEOUT = 600_000;
 
 interface SchedulerWritesOptions {
@@ -30,14 +30,14 @@ interface Waiting {
 export class SchedulerWrites {
   private readonly options: SchedulerWritesOptions;
   private readonly reportedAt = new Map<string, number>();
-  /** Pods that wait for their claims, by pod. */
+  /** Waits for the claims of pods, by pod. */
   private readonly waiting = new Map<string, Waiting>();
 
   constructor(options: SchedulerWritesOptions) {
     this.options = options;
   }
 
-  /** Binds the pod, after its claims have their volumes there; false when it cannot be bound any more. */
+  /** Binds the pod after its claims; returns false if it cannot be bound any more. */
   async bind(pod: Pod, node: string, unbound: readonly PersistentVolumeClaim[], signal: AbortSignal): Promise<boolean> {
     if (unbound.length > 0 && !(await this.provision(pod, node, unbound))) return false;
     return this.bindNow(pod, node, signal);
@@ -50,7 +50,7 @@ export class SchedulerWrites {
     const ready = new Promise<boolean>((resolve) => this.waiting.set(key, { open, done: resolve }));
     const cancel = clock.after(BIND_TIMEOUT, () => this.settle(key, false));
     try {
-      // Others learn that the pod is about to be bound there.
+      // Shows other components the node of the pending binding.
       await this.nominate(pod, node);
       for (const claim of unbound) {
         const body = { metadata: { annotations: { [SELECTED_NODE]: node } } };
@@ -105,13 +105,13 @@ export class SchedulerWrites {
     this.options.events.publish({ object, kind: Kinds.Pod, type, reason, message, dedupeValues: [...dedupeValues] });
   }
 
-  /** Undefined when the pod says so already; else always false: nothing was bound. */
+  /** Writes the condition; returns undefined if the pod already has it, otherwise false, as nothing was bound. */
   reportUnschedulable(pod: Pod, message: string, how: 'tried' | 'repeated' = 'tried'): Promise<boolean> | undefined {
     const { clock } = this.options;
     const previous = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
     if (previous?.reason === 'Unschedulable' && previous.message === message) return undefined;
     const uid = pod.metadata.uid ?? '';
-    // Otherwise each new node would rewrite thousands of pods alike, only to count it.
+    // Otherwise each new node would cause thousands of writes that only change the number of nodes.
     const isRecent = clock.now() - (this.reportedAt.get(uid) ?? Number.NEGATIVE_INFINITY) < REWRITE_AFTER;
     if (how === 'repeated' && isRecent && withoutCounts(previous?.message) === withoutCounts(message)) return undefined;
     this.reportedAt.set(uid, clock.now());
@@ -132,7 +132,7 @@ export class SchedulerWrites {
     return false;
   }
 
-  /** Makes the victims leave for a pod that is nominated to their node. Always false: nothing was bound yet. */
+  /** Deletes the victims for a pod, and nominates it to their node. Returns false, as nothing was bound. */
   async preempt(pod: Pod, node: string, victims: readonly Pod[]): Promise<boolean> {
     const { kube, clock } = this.options;
     await this.nominate(pod, node);
@@ -147,7 +147,7 @@ export class SchedulerWrites {
     return false;
   }
 
-  /** Sets the node that a pod is meant for, or clears it. Always false: nothing was bound. */
+  /** Sets or clears the nominated node of a pod. Returns false, as nothing was bound. */
   async nominate(pod: Pod, node: string | undefined): Promise<boolean> {
     if ((pod.status?.nominatedNodeName ?? '') === (node ?? '')) return false;
     await unlessReplaced(patchPodStatus(this.options.kube, pod, { nominatedNodeName: node ?? null }));

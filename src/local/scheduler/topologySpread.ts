@@ -1,4 +1,4 @@
-/** Topology spread of one pod: how many pods each domain holds, per constraint, kept up to date while pods are placed. */
+/** Topology spread of one pod: counts of matching pods by constraint and domain, updated by placements. */
 import type { Pod } from '../../api/kinds.ts';
 import { matchesLabelSelector } from '../../pods/labelSelector.ts';
 import { matchesNodeAffinity } from '../../pods/nodeSelector.ts';
@@ -8,7 +8,7 @@ import type { NodeInfo } from './nodeInfo.ts';
 
 type Constraint = NonNullable<NonNullable<Pod['spec']>['topologySpreadConstraints']>[number];
 
-/** Whether the node counts for the constraint at all (nodeAffinityPolicy, nodeTaintsPolicy, its key present). */
+/** Whether the node counts for the constraint (by nodeAffinityPolicy, nodeTaintsPolicy, and its topology key). */
 function isEligible(pod: Pod, constraint: Constraint, node: NodeInfo): boolean {
   if (node.labels[constraint.topologyKey] === undefined) return false;
   if (constraint.nodeAffinityPolicy !== 'Ignore' && !matchesNodeAffinity(pod, node.node)) return false;
@@ -31,7 +31,7 @@ class Spread {
   readonly hard: boolean;
   private readonly pod: Pod;
   private readonly self: number;
-  /** By domain; every domain with an eligible node is in it. */
+  /** Matching pods in each domain with an eligible node. */
   private readonly counts = new Map<string, number>();
   private readonly eligible = new Set<string>();
   private minimum: number | undefined;
@@ -105,7 +105,7 @@ export class TopologySpread {
     for (const spread of this.soft) spread.add(placed, node);
   }
 
-  complaint(node: NodeInfo): string | undefined {
+  rejection(node: NodeInfo): string | undefined {
     for (const spread of this.hard) {
       if (node.labels[spread.constraint.topologyKey] === undefined) return MISSING_LABEL;
       if (spread.isBroken(node)) return "node(s) didn't match pod topology spread constraints";
@@ -117,12 +117,12 @@ export class TopologySpread {
     return this.soft.length > 0;
   }
 
-  /** How crowded the node's domains are with such pods: less is better. A node without the key is the worst. */
+  /** Returns the weighted number of matching pods in the node's domains, infinite without the key; less is better. */
   crowding(node: NodeInfo): number {
     let sum = 0;
     for (const spread of this.soft) {
       if (node.labels[spread.constraint.topologyKey] === undefined) return Number.POSITIVE_INFINITY;
-      // As in kube-scheduler, the weight depends on the number of domains: a zone counts more than a host.
+      // Like in kube-scheduler, the weight depends on the number of domains.
       sum += spread.countAt(node) * Math.log(spread.domains + 2) + (spread.constraint.maxSkew - 1);
     }
     return sum;

@@ -1,4 +1,4 @@
-/** What a pod's disks allow: whether it can be scheduled at all, and on which nodes. */
+/** Constraints by a pod's volumes: whether it can be scheduled, and on which nodes. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/kinds.ts';
 import { refOf } from '../../kube/runtime/watch.ts';
 import { matchesNodeTerm } from '../../pods/nodeSelector.ts';
@@ -8,12 +8,12 @@ import type { NodeInfo } from './nodeInfo.ts';
 export type VolumeSources = Pick<ClusterInformers, 'claims' | 'volumes' | 'storageClasses' | 'csiNodes'>;
 
 export interface VolumeNeeds {
-  /** The whole pod must wait, whatever the nodes. */
+  /** Why the pod cannot be scheduled to any node. */
   readonly obstacle?: string;
   readonly bound: readonly PersistentVolume[];
-  /** Claims whose volume is made where the pod goes. */
+  /** Claims whose volume is provisioned for the selected node. */
   readonly unbound: readonly PersistentVolumeClaim[];
-  /** The CSI driver of each claim. */
+  /** CSI drivers by claim. */
   readonly drivers: ReadonlyMap<string, string>;
 }
 
@@ -54,7 +54,7 @@ function driverOf(claim: PersistentVolumeClaim, { volumes, storageClasses }: Vol
   return storageClasses.store.get({ name: claim.spec?.storageClassName ?? '' })?.provisioner;
 }
 
-export function volumeComplaint(needs: VolumeNeeds, node: NodeInfo, sources: VolumeSources): string | undefined {
+export function volumeRejection(needs: VolumeNeeds, node: NodeInfo, sources: VolumeSources): string | undefined {
   for (const volume of needs.bound) {
     const required = volume.spec?.nodeAffinity?.required;
     if (required && !required.nodeSelectorTerms.some((term) => matchesNodeTerm(term, node.node))) {
@@ -74,7 +74,7 @@ export function volumeComplaint(needs: VolumeNeeds, node: NodeInfo, sources: Vol
   return exceedsLimits(needs, node, sources) ? 'node(s) exceed max volume count' : undefined;
 }
 
-/** A node takes only so many disks of a driver; a disk that two pods share counts once. */
+/** Whether the pod exceeds the limit of a driver's volumes on the node; a shared volume counts once. */
 function exceedsLimits(needs: VolumeNeeds, node: NodeInfo, sources: VolumeSources): boolean {
   const csiNode = sources.csiNodes.store.get({ name: node.name });
   for (const { name, allocatable } of csiNode?.spec.drivers ?? []) {
