@@ -7,12 +7,12 @@ import { desiredReplicas, ReplicaHistory } from './replicaHistory.ts';
 const MINUTE = 60_000;
 
 describe('loadAt', () => {
-  it('goes in straight lines from step to step', () => {
+  it('interpolates linearly between steps', () => {
     const text = '0s=4, 10m=4, 20m=24';
     expect([0, 10, 15, 20, 99].map((minutes) => loadAt(text, 0, minutes * MINUTE))).toEqual([4, 4, 14, 24, 24]);
   });
 
-  it('makes a day with its top at the peak', () => {
+  it('computes a daily curve with its maximum at the peak', () => {
     const text = 'daily(low=10, high=30, peak=20:00)';
     const at = (hour: number): number | undefined => loadAt(text, 0, hour * 60 * MINUTE);
     expect(at(20)).toBe(30);
@@ -20,7 +20,7 @@ describe('loadAt', () => {
     expect(at(14)).toBeCloseTo(20);
   });
 
-  it('does not guess', () => {
+  it('returns undefined for invalid text', () => {
     expect(loadAt('lots', 0, 0)).toBeUndefined();
     expect(loadAt('daily(low=1)', 0, 0)).toBeUndefined();
   });
@@ -32,19 +32,19 @@ describe('desiredReplicas', () => {
     spec: { minReplicas: 2, maxReplicas: 100, scaleTargetRef: { kind: 'Deployment', name: 'web' } },
   };
 
-  it('keeps still within its tolerance', () => {
+  it('does not scale within its tolerance', () => {
     const decide = (ratio: number): number =>
       desiredReplicas(autoscaler, { replicas: 10, ready: 10, ratio }, new ReplicaHistory(), 0).desired;
     expect([1.1, 0.9, 1.11].map(decide)).toEqual([10, 10, 12]);
   });
 
-  it('doubles at most, or adds four, in 15 s', () => {
+  it('at most doubles, or adds four, in 15 s', () => {
     const history = new ReplicaHistory();
     expect(desiredReplicas(autoscaler, { replicas: 10, ready: 10, ratio: 9 }, history, 0).desired).toBe(20);
     expect(desiredReplicas(autoscaler, { replicas: 2, ready: 2, ratio: 9 }, new ReplicaHistory(), 0).desired).toBe(6);
   });
 
-  it('shrinks only to the largest size of the last five minutes', () => {
+  it('scales down only to the largest recommendation of the last five minutes', () => {
     const history = new ReplicaHistory();
     const decide = (now: number, ratio: number): number =>
       desiredReplicas(autoscaler, { replicas: 10, ready: 10, ratio }, history, now).desired;
@@ -63,7 +63,7 @@ describe('a HorizontalPodAutoscaler', () => {
   });
   afterEach(() => simulation.stop());
 
-  it('follows the load up and, after a while, down', async () => {
+  it('scales up with the load and, after the stabilization window, down', async () => {
     const labels = { app: 'web' };
     const load = '0s=1, 5m=1, 6m=16, 20m=16, 21m=1';
     const target = { name: 'web', namespace: 'default' };
@@ -112,7 +112,7 @@ describe('a HorizontalPodAutoscaler', () => {
   }
   const idle = { name: 'idle', namespace: 'default' };
 
-  it('scales by what kubectl top shows where no load is described', async () => {
+  it('scales by the usage of kubectl top without a load annotation', async () => {
     await autoscaled({ cpu: '1', memory: '1Gi' });
     await simulation.advance(MINUTE);
     const before = await simulation.kube.get(Kinds.HorizontalPodAutoscaler, idle);
@@ -124,7 +124,7 @@ describe('a HorizontalPodAutoscaler', () => {
     expect((await simulation.kube.get(Kinds.Deployment, idle)).spec?.replicas).toBe(1);
   });
 
-  it('names the container without a request when a share of it is asked for', async () => {
+  it('reports the container without a request when the target is a utilization', async () => {
     await autoscaled({ memory: '1Gi' });
     await simulation.advance(MINUTE);
     const { status } = await simulation.kube.get(Kinds.HorizontalPodAutoscaler, idle);

@@ -1,6 +1,6 @@
 /**
- * Horizontal pod autoscalers: every 15 s the size of each target, from what its ready pods use (the numbers of
- * `kubectl top`), by Kubernetes' formula, tolerance, policies and stabilisation.
+ * HorizontalPodAutoscalers: every 15 s, scales each target by the usage of its ready pods (as in `kubectl top`), with
+ * Kubernetes' formula, tolerance, policies and stabilization.
  */
 import { Kinds, type Deployment, type HorizontalPodAutoscaler, type Pod } from '../../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
@@ -20,18 +20,18 @@ import { desiredReplicas, ReplicaHistory, type Decision } from './replicaHistory
 type Status = NonNullable<HorizontalPodAutoscaler['status']>;
 type Numbers = Pick<Status, 'currentReplicas' | 'desiredReplicas' | 'currentMetrics' | 'lastScaleTime'>;
 type Metric = NonNullable<NonNullable<HorizontalPodAutoscaler['spec']>['metrics']>[number];
-/** What can be scaled has its size in the same place. */
+/** Workloads that can be scaled all have `spec.replicas`. */
 type Target = Pick<Deployment, 'metadata'> & { readonly spec?: { readonly replicas?: number } };
 type Conditions = readonly (readonly [type: string, isTrue: boolean, reason: string, message: string])[];
 
 const PERIOD = 15_000;
 
-/** The ready pods of an owner: how many, what they ask for, and what they use when no load is described. */
+/** Sums over the ready pods of an owner: count, requests, and usage without a load annotation. */
 interface Ready {
   readonly count: number;
   readonly requested: Usage;
   readonly unloaded: Usage;
-  /** A container without a request: there is nothing that its use could be a share of. */
+  /** By resource: upstream's message if a container has no request, without which there is no utilization. */
   readonly unrequested: Readonly<Partial<Record<'cpu' | 'memory', string>>>;
 }
 
@@ -59,12 +59,12 @@ function readyPod(pod: Pod): Ready {
 }
 
 interface Reading {
-  /** Measured over wanted: 1 is just right. */
+  /** Measured value divided by the target. */
   readonly ratio: number;
   readonly current: NonNullable<Status['currentMetrics']>[number];
 }
 
-/** One metric of the ready pods, or why it cannot be read. */
+/** Reads a metric of the ready pods; returns a message if that fails. */
 function read({ type, resource }: Metric, used: Usage, ready: Ready): Reading | string {
   const { name, target } = resource ?? {};
   if (type !== 'Resource' || (name !== 'cpu' && name !== 'memory') || !target)
@@ -92,7 +92,7 @@ export function autoscalerController(context: ControlPlaneContext): Controller {
   const { pods, autoscalers, replicaSets } = informers;
   const events = eventsOf('horizontal-pod-autoscaler');
   const histories = new Map<string, ReplicaHistory>();
-  /** Sums over the pods of an owner, until one of them changes. */
+  /** Cache of sums by owner, invalidated when a pod changes. */
   const sums = new Map<string, Ready>();
   pods.subscribe(({ object }) => sums.delete(controllerOf(object)?.uid ?? ''));
   const targets: Readonly<Record<string, readonly [Informer<KubeObject>, ResourceKind<KubeObject>]>> = {
@@ -161,7 +161,7 @@ export function autoscalerController(context: ControlPlaneContext): Controller {
     return report(autoscaler, numbers, decided(decision, replicas, most));
   }
 
-  /** The ready pods of a target: its own and those of its ReplicaSets. */
+  /** Returns the sums over the ready pods of a target and its ReplicaSets. */
   const readyOf = ({ metadata: { uid = '' } }: Target): Ready =>
     podsByOwner(uid, informers)
       .map(([owner, owned]) => sumOf(owner, owned))
@@ -197,7 +197,7 @@ export function autoscalerController(context: ControlPlaneContext): Controller {
   return controlLoop(context, {
     name: 'autoscaler',
     of: autoscalers,
-    // Changes of its status are its own writes; the period decides when to look again.
+    // Status changes are the controller's own writes.
     when: (event) => event.type !== 'updated' || event.old.spec !== event.object.spec,
     concurrency: 4,
     reconcile,
@@ -208,7 +208,7 @@ export function autoscalerController(context: ControlPlaneContext): Controller {
 const GOT_SCALE = "the HPA controller was able to get the target's current scale";
 const ABLE = ['AbleToScale', true, 'SucceededGetScale', GOT_SCALE] as const;
 
-/** `cpu resource utilization (percentage of request)` */
+/** Returns upstream's name of a metric, such as `cpu resource utilization (percentage of request)`. */
 function subjectOf({ current: { resource } }: Reading): string {
   const how = resource?.current.averageUtilization === undefined ? '' : ' utilization (percentage of request)';
   return `${resource?.name ?? ''} resource${how}`;

@@ -1,4 +1,4 @@
-/** CronJobs: Jobs at the times of a schedule, within the concurrency policy; old ones are removed beyond the limits. */
+/** CronJobs: creates Jobs on schedule, within the concurrency policy, and deletes old ones beyond the history limits. */
 import { Kinds, type CronJob, type Job } from '../../api/kinds.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
@@ -9,7 +9,7 @@ import { BY_CONTROLLER } from '../clusterInformers.ts';
 import { controlLoop, watchOwned, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
 import { createIfAbsent, inNamespaceOf, ownerReference, refTo, writeStatus } from '../writes.ts';
 import { finishedAs } from './job.ts';
-import { inZone, type Hits } from './zonedSchedule.ts';
+import { inZone, type Occurrences } from './zonedSchedule.ts';
 
 type Reference = NonNullable<NonNullable<CronJob['status']>['active']>[number];
 
@@ -58,7 +58,7 @@ export function cronJobController(context: ControlPlaneContext): Controller {
     for (const job of finished.slice(0, Math.max(0, finished.length - limit))) await stop(cronJob, job);
   }
 
-  /** A Job may be known before the status that lists it. */
+  /** Returns the CronJob, read again if a Job is in its informer before the status that lists it. */
   async function upToDate(cronJob: CronJob): Promise<CronJob> {
     const listed = new Set((cronJob.status?.active ?? []).map(({ uid }) => uid));
     const all = jobs.store.byIndex(BY_CONTROLLER, cronJob.metadata.uid ?? '');
@@ -66,7 +66,7 @@ export function cronJobController(context: ControlPlaneContext): Controller {
     return (await ignoreNotFound(kube.get(Kinds.CronJob, refTo(cronJob)))) ?? cronJob;
   }
 
-  /** The unfinished Jobs that this controller started; one that a user made from the CronJob is not among them. */
+  /** Returns the unfinished Jobs that this controller created; records events about the others. */
   function activeOf(cronJob: CronJob, all: readonly Job[]): Job[] {
     const listed = new Map((cronJob.status?.active ?? []).map(({ uid, name }) => [uid, name]));
     for (const [uid, name] of listed) {
@@ -92,7 +92,7 @@ export function cronJobController(context: ControlPlaneContext): Controller {
     let active = activeOf(cronJob, all);
     await prune(cronJob, all, 'Complete', successfulJobsHistoryLimit);
     await prune(cronJob, all, 'Failed', failedJobsHistoryLimit);
-    const schedule = hitsOf(cronJob.spec);
+    const schedule = occurrencesOf(cronJob.spec);
     const now = clock.now();
     const due = suspend || !schedule ? undefined : missed(cronJob, schedule, now);
     let { lastScheduleTime, lastSuccessfulTime } = cronJob.status ?? {};
@@ -123,8 +123,8 @@ export function cronJobController(context: ControlPlaneContext): Controller {
   });
 }
 
-/** The latest moment that should have had its Job and has none yet. */
-function missed(cronJob: CronJob, schedule: Hits, now: number): number | undefined {
+/** Returns the latest scheduled time whose Job has not been created yet; undefined if there is none or it is too late. */
+function missed(cronJob: CronJob, schedule: Occurrences, now: number): number | undefined {
   const latest = schedule.previous(now);
   const since = Date.parse(cronJob.status?.lastScheduleTime ?? cronJob.metadata.creationTimestamp ?? '');
   if (latest === undefined || latest <= since) return undefined;
@@ -133,8 +133,8 @@ function missed(cronJob: CronJob, schedule: Hits, now: number): number | undefin
   return late ? undefined : latest;
 }
 
-/** Undefined for a schedule or a time zone that cannot be read: such a CronJob never fires. */
-function hitsOf({ schedule, timeZone }: NonNullable<CronJob['spec']>): Hits | undefined {
+/** Returns the times of a schedule; undefined if the schedule or time zone is invalid. */
+function occurrencesOf({ schedule, timeZone }: NonNullable<CronJob['spec']>): Occurrences | undefined {
   try {
     const parsed = Schedule.parse(schedule);
     return timeZone ? inZone(parsed, timeZone) : parsed;

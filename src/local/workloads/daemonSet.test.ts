@@ -27,7 +27,7 @@ describe('a DaemonSet', () => {
     return names.sort((left, right) => (left < right ? -1 : 1));
   };
 
-  it('has one pod on each node that takes it, and on each that comes', async () => {
+  it('has one pod on each node whose taints it tolerates, including new nodes', async () => {
     await simulation.boot(instance('four'));
     await simulation.until(async () => (await simulation.pods()).filter(isReady).length === 4);
     expect(await nodes()).toEqual(['four', 'one', 'three', 'two']);
@@ -37,7 +37,7 @@ describe('a DaemonSet', () => {
     expect(status).toMatchObject({ desiredNumberScheduled: 5, numberAvailable: 5, updatedNumberScheduled: 5 });
   });
 
-  it('stays on a node that is cordoned, and leaves with one that goes', async () => {
+  it('keeps its pods on cordoned nodes, and loses them with deleted nodes', async () => {
     const { kube } = simulation;
     await kube.patch(Kinds.Node, { name: 'one' }, { type: 'merge', body: { spec: { unschedulable: true } } });
     simulation.world.powerOff('two');
@@ -45,7 +45,7 @@ describe('a DaemonSet', () => {
     expect(await nodes()).toEqual(['one', 'three']);
   });
 
-  it('deletes pods that wait for a node that has gone', async () => {
+  it('deletes unbound pods for deleted nodes', async () => {
     const { kube } = simulation;
     const requests = { cpu: '1000' };
     const body = { spec: { template: { spec: { containers: [{ name: 'main', resources: { requests } }] } } } };
@@ -60,7 +60,7 @@ describe('a DaemonSet', () => {
     expect((await simulation.pods()).map(({ metadata }) => metadata.name)).not.toContain(pod?.metadata.name);
   });
 
-  it('rolls one node at a time', async () => {
+  it('updates one node at a time', async () => {
     const body = { spec: { template: { spec: { containers: [{ name: 'main', image: 'agent:2' }] } } } };
     await simulation.kube.patch(Kinds.DaemonSet, ref, { type: 'strategic', body });
     let fewest = 3;

@@ -1,4 +1,4 @@
-/** DaemonSets: on every node that takes it one pod, which the scheduler can bind only there. */
+/** DaemonSets: creates one pod for every suitable node, which the scheduler can bind only there. */
 import { Kinds, type DaemonSet, type Node, type Pod } from '../../api/kinds.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { keyOf, watch } from '../../kube/runtime/watch.ts';
@@ -15,7 +15,7 @@ import { resolveShare } from '../../pods/rolloutBounds.ts';
 type PodSpec = NonNullable<Pod['spec']>;
 type Toleration = NonNullable<PodSpec['tolerations']>[number];
 
-/** A daemon stays on a node in trouble, and starts on one that is cordoned. */
+/** Tolerations of daemon pods: they stay on unhealthy nodes, and start on cordoned ones. */
 const TOLERATED: readonly (readonly [string, Toleration['effect']])[] = [
   ['node.kubernetes.io/not-ready', 'NoExecute'],
   ['node.kubernetes.io/unreachable', 'NoExecute'],
@@ -26,7 +26,7 @@ const TOLERATED: readonly (readonly [string, Toleration['effect']])[] = [
 ];
 const FOR_HOST_NETWORK = ['node.kubernetes.io/network-unavailable', 'NoSchedule'] as const;
 
-/** What the controller adds to the template, so that the pod fits one node alone and stays there. */
+/** Returns the additions to the template: tolerations, and affinity to one node. */
 function daemonSpec(template: Template, node: string): Partial<PodSpec> {
   const { spec } = template;
   const extra = [...TOLERATED, ...(spec?.hostNetwork ? [FOR_HOST_NETWORK] : [])].map(([key, effect]): Toleration => ({
@@ -49,7 +49,7 @@ function daemonSpec(template: Template, node: string): Partial<PodSpec> {
   };
 }
 
-/** The node that a daemon's pod is for, bound or not. */
+/** Returns the node of a daemon pod, bound or not. */
 function nodeOf(pod: Pod): string {
   const required = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   return pod.spec?.nodeName ?? required?.nodeSelectorTerms[0]?.matchFields?.[0]?.values?.[0] ?? '';
@@ -65,7 +65,7 @@ function podsByNode(pods: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> {
   return groups;
 }
 
-/** Whether a pod of the set should start on the node, and whether one that is there may stay. */
+/** Returns whether a pod of the set should start on the node, and whether an existing one may stay. */
 function fitOf(template: Template, node: Node): { readonly start: boolean; readonly stay: boolean } {
   const candidate: Pod = {
     metadata: { name: 'daemon' },
@@ -94,7 +94,7 @@ export function daemonSetController(context: ControlPlaneContext): Controller {
     });
   }
 
-  /** Pods of the old template go when the bounds allow; with surge the new pod comes first. */
+  /** Deletes pods of the old template within the bounds; with surge, after the new pod is available. */
   async function roll(set: DaemonSet, byNode: ReadonlyMap<string, readonly Pod[]>, hash: string): Promise<void> {
     if (set.spec?.updateStrategy?.type === 'OnDelete') return;
     const rolling = set.spec?.updateStrategy?.rollingUpdate;
@@ -198,7 +198,7 @@ export function daemonSetController(context: ControlPlaneContext): Controller {
     return untilNextAvailable(after, minReadySeconds, clock.now());
   }
 
-  /** What decides whether a daemon runs on a node. */
+  /** The fields of a node that decide whether a daemon pod runs on it. */
   const shape = ({ metadata, spec }: Node): string => JSON.stringify([metadata.labels, spec?.taints]);
   const onNodes = watch(nodes, (event) =>
     event.type === 'updated' && shape(event.old) === shape(event.object) ? [] : [...daemonSets.store.list()].map(keyOf),

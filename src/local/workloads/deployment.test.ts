@@ -44,7 +44,7 @@ describe('a Deployment', () => {
     return `${condition?.status} ${condition?.reason}`;
   };
 
-  it('writes its annotations, its revision and its size onto the ReplicaSet of each template', async () => {
+  it('copies its annotations, revision and size to the ReplicaSet of each template', async () => {
     await create({}, '100m', { [CAUSE]: 'first', 'kubectl.kubernetes.io/last-applied-configuration': '{}' });
     await simulation.advance(10_000);
     await useImage('nginx:2', 'second');
@@ -63,7 +63,7 @@ describe('a Deployment', () => {
     });
   });
 
-  it('keeps the earlier revisions on a ReplicaSet that becomes current again', async () => {
+  it('records earlier revisions on a ReplicaSet that becomes current again', async () => {
     await create({ replicas: 1 });
     await simulation.advance(10_000);
     const { template } = (await current()).spec ?? {};
@@ -92,7 +92,7 @@ describe('a Deployment', () => {
     expect(await progress()).toBe('True NewReplicaSetAvailable');
   });
 
-  it('does not count a pause as lack of progress', async () => {
+  it('does not apply the progress deadline while paused', async () => {
     await create({ replicas: 2, progressDeadlineSeconds: 60 });
     await simulation.advance(10_000);
     await patch({ spec: { paused: true } });
@@ -109,7 +109,7 @@ describe('a Deployment', () => {
     expect((await replicaSets()).map(({ spec }) => spec?.replicas)).toEqual([0, 3]);
   });
 
-  it('makes the new ReplicaSet of a Recreate deployment only when the old pods are gone', async () => {
+  it('creates the new ReplicaSet of a Recreate deployment after the old pods are gone', async () => {
     await create({ strategy: { type: 'Recreate' } });
     await simulation.advance(10_000);
     await useImage('nginx:2', 'again');

@@ -13,7 +13,7 @@ const HASH_LABEL = 'pod-template-hash';
 const sizeOf = ({ spec }: ReplicaSet): number => spec?.replicas ?? 1;
 const isIdle = (replicaSet: ReplicaSet): boolean => sizeOf(replicaSet) === 0 && !hasPods(replicaSet);
 
-/** Rolls each Deployment's ReplicaSets towards its template, within its surge and unavailability. */
+/** Creates and scales the ReplicaSets of Deployments, within maxSurge and maxUnavailable. */
 export function deploymentController(context: ControlPlaneContext): Controller {
   const { kube, clock, informers, eventsOf } = context;
   const events = eventsOf('deployment-controller');
@@ -56,7 +56,7 @@ export function deploymentController(context: ControlPlaneContext): Controller {
     return created;
   }
 
-  /** The ReplicaSet of the present template with the annotations and minReadySeconds that it should have. */
+  /** Updates annotations and minReadySeconds of the current ReplicaSet. */
   async function sync(deployment: Deployment, current: ReplicaSet, old: readonly ReplicaSet[]): Promise<ReplicaSet> {
     const annotations = copiedAnnotations(deployment, current, old);
     const { minReadySeconds = 0 } = deployment.spec ?? {};
@@ -66,7 +66,7 @@ export function deploymentController(context: ControlPlaneContext): Controller {
     return (await merge(kube, Kinds.ReplicaSet, current, body)) ?? current;
   }
 
-  /** Gives a ReplicaSet its size, and notes on it what the Deployment wants. */
+  /** Scales a ReplicaSet, and updates its annotations about the size of the Deployment. */
   async function scale(deployment: Deployment, replicaSet: ReplicaSet, replicas: number): Promise<ReplicaSet> {
     const before = sizeOf(replicaSet);
     const wanted = sizeAnnotations(deployment);
@@ -107,7 +107,7 @@ export function deploymentController(context: ControlPlaneContext): Controller {
     const status = deploymentStatus(deployment, { current, old, created: isNew }, clock.now());
     const revision = current && String(revisionOf(current));
     if (revision !== undefined && deployment.metadata.annotations?.[REVISION] !== revision) {
-      // Through the status, as the real one does: the revision is no change of what the user asked for.
+      // Through the status, like upstream, so that the generation is not incremented.
       await merge(
         kube,
         Kinds.Deployment,

@@ -1,4 +1,4 @@
-/** What a Deployment writes onto its ReplicaSets, and `kubectl rollout history` and `undo` read from them. */
+/** Annotations of a Deployment's ReplicaSets, which `kubectl rollout history` and `undo` read. */
 import type { Deployment, ReplicaSet } from '../../api/kinds.ts';
 import { rolloutBounds } from './rollout.ts';
 
@@ -6,7 +6,7 @@ export const REVISION = 'deployment.kubernetes.io/revision';
 const HISTORY = 'deployment.kubernetes.io/revision-history';
 const DESIRED = 'deployment.kubernetes.io/desired-replicas';
 const MOST = 'deployment.kubernetes.io/max-replicas';
-/** Not copied: they are about one object alone. */
+/** Annotations that are not copied. */
 const OWN = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   'deprecated.deployment.rollback.to',
@@ -21,16 +21,16 @@ type Annotations = Record<string, string>;
 
 export const revisionOf = ({ metadata }: ReplicaSet): number => Number(metadata.annotations?.[REVISION] ?? 0);
 
-/** Oldest first. */
+/** Compares by revision, oldest first. */
 export const byRevision = (left: ReplicaSet, right: ReplicaSet): number => revisionOf(left) - revisionOf(right);
 
-/** The size that the Deployment asks for and the most pods that it may have; later changes are compared with them. */
+/** Returns the desired and maximum numbers of pods, with which later sizes are compared. */
 export function sizeAnnotations(deployment: Deployment): Annotations {
   const { replicas = 1 } = deployment.spec ?? {};
   return { [DESIRED]: String(replicas), [MOST]: String(replicas + rolloutBounds(deployment).maxSurge) };
 }
 
-/** The annotations that the ReplicaSet of the present template lacks: those of the Deployment and the next revision. */
+/** Returns the missing annotations of the current ReplicaSet: those of the Deployment, and the next revision. */
 export function copiedAnnotations(
   { metadata }: Deployment,
   current: ReplicaSet | undefined,
@@ -44,7 +44,7 @@ export function copiedAnnotations(
   const before = known[REVISION];
   if (Number(before ?? 0) >= next) return copied;
   copied[REVISION] = String(next);
-  // A rollback: the template has been current before.
+  // A rollback: the ReplicaSet already had a revision.
   if (before !== undefined) {
     const history = [...(known[HISTORY]?.split(',') ?? []), before];
     copied[HISTORY] = history.slice(-LONGEST_HISTORY).join(',');

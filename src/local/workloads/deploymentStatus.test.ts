@@ -17,13 +17,13 @@ function statusSince(reason: string, lastUpdateTime: string): NonNullable<Deploy
   return { replicas: 2, updatedReplicas: 2, availableReplicas: 1, conditions };
 }
 
-describe('the look at a rollout that may be late', () => {
-  it('comes a second after the deadline', () => {
+describe('the next check of the progress deadline', () => {
+  it('is a second after the deadline', () => {
     const status = statusSince('ReplicaSetUpdated', '2026-01-05T09:55:00Z');
     expect(untilDeadline(deployment(), status, NOW)).toBe(301_000);
   });
 
-  it('never comes for a rollout that was complete and lost a pod: it would come again and again', () => {
+  it('is not due for a complete rollout that has lost a pod, for which it would repeat forever', () => {
     const status = statusSince('NewReplicaSetAvailable', '2026-01-05T09:00:00Z');
     expect(untilDeadline(deployment(), status, NOW)).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-/** What a Deployment reports of a rollout: counts, and whether it gets anywhere within its progress deadline. */
+/** The status of a Deployment: counts of pods, and whether the rollout progresses within its deadline. */
 import type { Deployment, ReplicaSet } from '../../api/kinds.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import { rolloutBounds } from './rollout.ts';
@@ -7,14 +7,14 @@ type Status = NonNullable<Deployment['status']>;
 type Condition = NonNullable<Status['conditions']>[number];
 
 interface Rollout {
-  /** The ReplicaSet of the present template; undefined before it is made. */
+  /** The ReplicaSet of the current template; undefined before its creation. */
   readonly current: ReplicaSet | undefined;
   readonly old: readonly ReplicaSet[];
-  /** Whether `current` has just been made. */
+  /** Whether `current` has just been created. */
   readonly created: boolean;
 }
 
-/** What the API server takes for "no deadline". */
+/** The value for no deadline. */
 const NO_DEADLINE = 2 ** 31 - 1;
 const PROGRESSING = 'Progressing';
 const TIMED_OUT = 'ProgressDeadlineExceeded';
@@ -34,7 +34,7 @@ export function deploymentStatus(deployment: Deployment, { current, old, created
     readyReplicas: sum(({ status }) => status?.readyReplicas),
     availableReplicas,
     unavailableReplicas: Math.max(0, sum(({ spec }) => spec?.replicas) - availableReplicas),
-    // The typings that we use are older than this field.
+    // Our Kubernetes types lack this field.
     terminatingReplicas: sum(({ status }) => (status as { terminatingReplicas?: number })?.terminatingReplicas),
   };
   const conditions = new Conditions(deployment.status?.conditions ?? [], timestamp(now));
@@ -52,17 +52,17 @@ export function deploymentStatus(deployment: Deployment, { current, old, created
   return { ...status, conditions: conditions.list };
 }
 
-/** Milliseconds until a rollout that gets nowhere must be reported as stuck. */
+/** Returns the milliseconds until the next check of the progress deadline; undefined if none is needed. */
 export function untilDeadline(deployment: Deployment, status: Status, now: number): number | undefined {
   const deadline = deadlineOf(deployment);
   const known = status.conditions?.find(({ type }) => type === PROGRESSING);
   if (deadline === undefined || known === undefined || deployment.spec?.paused) return undefined;
-  // A rollout that was complete cannot be late, whatever its pods do then.
+  // A complete rollout cannot exceed its deadline, even if it loses pods.
   if (known.reason === TIMED_OUT || known.reason === COMPLETE || isComplete(deployment, status)) return undefined;
   return Date.parse(known.lastUpdateTime ?? '') + deadline - now + 1_000;
 }
 
-/** A pause is no lack of progress: the deadline counts from when it ends. */
+/** Sets the condition at the start and end of a pause; the deadline counts from the end. */
 function notePause({ spec }: Deployment, conditions: Conditions): void {
   const reason = conditions.get(PROGRESSING)?.reason;
   if (reason === TIMED_OUT) return;
@@ -92,7 +92,7 @@ function noteProgress(
   }
 }
 
-/** Pods came, became ready or available, or old ones went. */
+/** Whether new pods were created, became ready or available, or old ones were deleted. */
 function hasProgressed(before: Status | undefined, after: Status): boolean {
   const grew = (field: 'updatedReplicas' | 'readyReplicas' | 'availableReplicas'): boolean =>
     (after[field] ?? 0) > (before?.[field] ?? 0);
@@ -107,13 +107,13 @@ function isComplete({ spec }: Deployment, { updatedReplicas, replicas, available
   return updatedReplicas === wanted && replicas === wanted && availableReplicas === wanted;
 }
 
-/** Milliseconds; undefined when the Deployment sets none. */
+/** Returns the progress deadline in milliseconds; undefined if there is none. */
 function deadlineOf({ spec }: Deployment): number | undefined {
   const { progressDeadlineSeconds: seconds } = spec ?? {};
   return seconds === undefined || seconds === NO_DEADLINE ? undefined : seconds * 1000;
 }
 
-/** Conditions in the order in which they last changed, as the deployment controller keeps them. */
+/** Conditions in the order of their last changes, like the deployment controller's. */
 class Conditions {
   list: Condition[];
   private readonly now: string;
@@ -131,7 +131,7 @@ class Conditions {
     this.list = this.list.filter((condition) => condition.type !== type);
   }
 
-  /** Keeps a condition with the same status and reason as it is, unless `touch` asks for a new update time. */
+  /** Sets a condition; keeps one with the same status and reason unless `touch` requests a new update time. */
   set(type: string, status: 'True' | 'False' | 'Unknown', reason: string, message: string, touch?: 'touch'): void {
     const known = this.get(type);
     if (known?.status === status && known.reason === reason && touch === undefined) return;

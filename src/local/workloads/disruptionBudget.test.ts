@@ -36,11 +36,11 @@ describe('a PodDisruptionBudget', () => {
     [{ maxUnavailable: 1 }, { desiredHealthy: 4, disruptionsAllowed: 1 }],
     [{ maxUnavailable: '30%' }, { desiredHealthy: 3, disruptionsAllowed: 2 }],
     [{ maxUnavailable: 0 }, { desiredHealthy: 5, disruptionsAllowed: 0 }],
-  ])('counts %j', async (spec, expected) => {
+  ])('with %j has the expected counts', async (spec, expected) => {
     expect(await status(spec)).toMatchObject({ currentHealthy: 5, expectedPods: 5, ...expected });
   });
 
-  it('lets evictions through as pods come back, and never more than it allows at once', async () => {
+  it('allows the next eviction only after the evicted pod has been replaced', async () => {
     await status({ maxUnavailable: 1 });
     const [first, second] = await simulation.pods();
     const evict = (name: string | undefined): Promise<void> =>

@@ -1,4 +1,4 @@
-/** The status of PodDisruptionBudgets: how many pods are healthy, how many must be, and how many may be evicted now. */
+/** Computes the status of PodDisruptionBudgets: numbers of pods that are healthy, must be, and may be evicted now. */
 import { Kinds, type Pod, type PodDisruptionBudget } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { InformerEvent } from '../../kube/informer.ts';
@@ -13,10 +13,10 @@ import { transitionTime, writeStatus } from '../writes.ts';
 import { isReady } from './podState.ts';
 import { resolveShare } from '../../pods/rolloutBounds.ts';
 
-/** A pod whose eviction was allowed is expected to go for this long; then it counts as healthy again. */
-const EVICTION_BELIEVED = 120_000;
+/** Milliseconds for which a pod whose eviction was allowed counts as disrupted, if it is not deleted. */
+const DISRUPTED_TIMEOUT = 120_000;
 
-/** Undefined when a share is asked for and some pod's controller has no size to take the share of. */
+/** Returns undefined if the counts depend on the size of a controller, and that of some pod has none. */
 function countsOf(
   budget: PodDisruptionBudget,
   pods: readonly Pod[],
@@ -51,10 +51,10 @@ export function disruptionBudgetController(context: ControlPlaneContext): Contro
       .filter((pod) => covers(budget, pod));
     const counts = countsOf(budget, covered, informers);
     const present = new Set(covered.filter((pod) => !isTerminating(pod)).map(({ metadata }) => metadata.name));
-    const believed = Object.entries(budget.status?.disruptedPods ?? {}).filter(
-      ([name, at]) => present.has(name) && Date.parse(at) + EVICTION_BELIEVED > now,
+    const disrupted = Object.entries(budget.status?.disruptedPods ?? {}).filter(
+      ([name, at]) => present.has(name) && Date.parse(at) + DISRUPTED_TIMEOUT > now,
     );
-    const leaving = new Set(believed.map(([name]) => name));
+    const leaving = new Set(disrupted.map(([name]) => name));
     const healthy = covered.filter((pod) => isActive(pod) && isReady(pod) && !leaving.has(pod.metadata.name)).length;
     const { expected = 0, desired = 0 } = counts ?? {};
     const allowed = expected <= 0 ? 0 : Math.max(0, healthy - desired);
@@ -64,18 +64,18 @@ export function disruptionBudgetController(context: ControlPlaneContext): Contro
       desiredHealthy: desired,
       expectedPods: expected,
       disruptionsAllowed: allowed,
-      ...(believed.length > 0 && { disruptedPods: Object.fromEntries(believed) }),
+      ...(disrupted.length > 0 && { disruptedPods: Object.fromEntries(disrupted) }),
       conditions: [conditionOf(budget, counts !== undefined, allowed, timestamp(now))],
     };
     await writeStatus(kube, Kinds.PodDisruptionBudget, budget, status, { lock: true });
-    return soonest(...believed.map(([, at]) => Date.parse(at) + EVICTION_BELIEVED - now));
+    return soonest(...disrupted.map(([, at]) => Date.parse(at) + DISRUPTED_TIMEOUT - now));
   }
 
   const sameNamespace = ({ metadata: { namespace } }: KubeObject): PodDisruptionBudget[] =>
     [...budgets.store.list()].filter(({ metadata }) => metadata.namespace === namespace);
   const covers = ({ spec }: PodDisruptionBudget, pod: Pod): boolean =>
     matchesLabelSelector(spec?.selector, pod.metadata.labels);
-  /** A change of size changes what a share is a share of. */
+  /** Returns the budgets of the namespace after a change of replicas, which percentages depend on. */
   const onSize = <T extends KubeObject & { spec?: { replicas?: number } }>(event: InformerEvent<T>): string[] =>
     event.type === 'updated' && event.old.spec?.replicas === event.object.spec?.replicas
       ? []

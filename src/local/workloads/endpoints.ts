@@ -1,4 +1,4 @@
-/** Where the traffic of a Service goes: Endpoints and an EndpointSlice of its pods, and an address for a load balancer. */
+/** Writes Endpoints and an EndpointSlice for the pods of each Service, and the address of load balancers. */
 import type { EndpointSlice as RawEndpointSlice } from 'kubernetes-types/discovery/v1.js';
 import type { Endpoints as RawEndpoints } from 'kubernetes-types/core/v1.js';
 import { Kinds, type Pod, type Service } from '../../api/kinds.ts';
@@ -25,7 +25,7 @@ function kindOf<T extends KubeObject>(group: string, kind: string, plural: strin
   return { group, version: 'v1', kind, plural, singular: kind.toLowerCase(), namespaced: true };
 }
 
-/** A slice of Kubernetes holds this many; pods beyond are left out here. */
+/** Upstream's limit of endpoints in a slice; further pods are omitted here. */
 const MOST_ENDPOINTS = 1000;
 
 type ServicePort = NonNullable<NonNullable<Service['spec']>['ports']>[number];
@@ -122,7 +122,7 @@ const targetOf = ({ metadata: { name, namespace, uid } }: Pod): object => ({ kin
 const selects = (selector: Readonly<Record<string, string>>, pod: Pod): boolean =>
   Object.entries(selector).every(([key, value]) => pod.metadata.labels?.[key] === value);
 
-/** A port of the service, as the pod has it: a number, or the name of one of its container ports. */
+/** Returns the number of a service's target port, which may be the name of a container port. */
 function portOf(port: ServicePort, pod: Pod | undefined): number {
   const target = port.targetPort ?? port.port;
   if (typeof target === 'number') return target;
@@ -130,7 +130,7 @@ function portOf(port: ServicePort, pod: Pod | undefined): number {
   return named?.containerPort ?? (Number(target) || port.port);
 }
 
-/** Makes the object, or writes what differs. */
+/** Creates the object, or updates it if it differs. */
 async function put<T extends KubeObject>(
   kube: Kube,
   kind: ResourceKind<T>,

@@ -34,7 +34,7 @@ describe('a Job', () => {
   const finish = (): Promise<void> =>
     simulation.until(async () => finishedAs(await current()) !== undefined, 7_200_000);
 
-  it('runs as many pods at once as allowed, until enough have succeeded, and counts each once', async () => {
+  it('runs pods up to its parallelism until its completions are reached, and counts each once', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 12 }),
@@ -58,7 +58,7 @@ describe('a Job', () => {
     );
   });
 
-  it('gives up after its back-off limit, waiting longer each time', async () => {
+  it('fails after its back-off limit, with increasing back-off', async () => {
     await simulation.create(Kinds.Job, job({ backoffLimit: 2 }, { [EXIT_CODE]: '1', [RUN_SECONDS]: '1' }));
     await finish();
     const { status } = await current();
@@ -72,7 +72,7 @@ describe('a Job', () => {
     expect((third ?? 0) - (second ?? 0)).toBeGreaterThanOrEqual(20_000);
   });
 
-  it('runs every index once when indexed, and is gone after its time to live', async () => {
+  it('runs every index once when indexed, and is deleted after its time to live', async () => {
     await simulation.create(
       Kinds.Job,
       job({ completions: 4, parallelism: 2, completionMode: 'Indexed', ttlSecondsAfterFinished: 60 }),
@@ -93,7 +93,7 @@ describe('a Job', () => {
     expect((await current()).status).toMatchObject({ succeeded: 1 });
   });
 
-  it('replaces an evicted pod, without counting it as a failure when its policy ignores disruptions', async () => {
+  it('replaces an evicted pod without counting a failure if its policy ignores disruptions', async () => {
     const podFailurePolicy = { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }] };
     await simulation.create(Kinds.Job, job({ backoffLimit: 0, podFailurePolicy }, { [RUN_SECONDS]: '60' }));
     await simulation.advance(10_000);
@@ -106,7 +106,7 @@ describe('a Job', () => {
     expect(finishedAs(await current())).toBe('Complete');
   });
 
-  it('starts on schedule as a CronJob, one at a time with Forbid, and removes old runs', async () => {
+  it('is created on schedule by a CronJob, one at a time with Forbid, and deleted beyond the history limit', async () => {
     await simulation.create(Kinds.CronJob, {
       metadata: { name: 'tick', namespace: 'default' },
       spec: {
@@ -125,7 +125,7 @@ describe('a Job', () => {
   });
 
   it.each(['Background', 'Foreground', 'Orphan'] as const)(
-    'that is deleted at work (%s) leaves no pod that cannot be deleted',
+    'that is deleted while it runs (%s) leaves no pod with its finalizer',
     async (propagationPolicy) => {
       const namespace = 'batch';
       await simulation.create(Kinds.Namespace, { metadata: { name: namespace } });
@@ -145,7 +145,7 @@ describe('a Job', () => {
     },
   );
 
-  it('that a user makes from a CronJob is not one of its active Jobs, and does not hold the next one up', async () => {
+  it('that a user creates from a CronJob is not one of its active Jobs, and does not delay the next one', async () => {
     const cronRef = { name: 'tick', namespace: 'default' };
     const spec = job({}, { [RUN_SECONDS]: '100000' }).spec;
     const cronJob = await simulation.create(Kinds.CronJob, {

@@ -1,6 +1,6 @@
 /**
- * Jobs: pods that run to their end, as many at once as allowed, until enough have succeeded or too many have failed. Each
- * finished pod is counted exactly once: it keeps a finalizer until the Job's status has taken note of it.
+ * Jobs: runs pods, up to the parallelism, until enough have succeeded or too many have failed. Each finished pod is
+ * counted exactly once: it keeps a finalizer until the Job's status contains it.
  */
 import { Kinds, type Job, type Pod } from '../../api/kinds.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
@@ -27,7 +27,7 @@ type Status = NonNullable<Job['status']>;
 type JobCondition = NonNullable<Status['conditions']>[number];
 
 const isTracked = (pod: Pod): boolean => pod.metadata.finalizers?.includes(JOB_TRACKING) ?? false;
-/** A pod that is being deleted before its end has failed for its Job. */
+/** Whether a pod has ended, or counts as failed because it is being deleted. */
 const isOver = (pod: Pod): boolean => isTerminal(pod) || isTerminating(pod);
 const hasSucceeded = (pod: Pod): boolean => pod.status?.phase === 'Succeeded';
 
@@ -63,7 +63,10 @@ export function jobControllers(context: ControlPlaneContext): readonly Controlle
     }
   }
 
-  /** Notes pods that ended, in two steps, so that a stop in between neither forgets nor doubles one. */
+  /**
+   * Counts ended pods in two steps: first by UID in the status, then, when their finalizer is gone, in its totals. So an
+   * interruption neither loses a pod nor counts it twice.
+   */
   function tallyOf(job: Job, pods: readonly Pod[]): JobTally {
     const noted = job.status?.uncountedTerminatedPods;
     const present = new Set(pods.filter(isTracked).map(({ metadata }) => metadata.uid ?? ''));
@@ -96,7 +99,7 @@ export function jobControllers(context: ControlPlaneContext): readonly Controlle
     };
   }
 
-  /** Lets go of what is left of a finished Job, and removes it when its time to live is over. */
+  /** Releases or deletes the remaining pods of a finished Job, and deletes the Job after its time to live. */
   async function finish(job: Job): Promise<NextLook> {
     for (const pod of owned.of(job)) {
       if (isTracked(pod)) await release(pod);
@@ -121,7 +124,7 @@ export function jobControllers(context: ControlPlaneContext): readonly Controlle
     const startTime = job.spec.suspend ? undefined : (job.status?.startTime ?? timestamp(now));
     const verdict = judgeJob(job, tally, active.length, startTime, now);
     const plan = verdict.outcome ? undefined : nextPods(job, tally, mine, now);
-    // It ends when its last pod is counted; pods that still run are deleted.
+    // The Job ends when its last pod has been counted; pods that still run are deleted.
     const ends = verdict.outcome && !mine.some(isTracked) ? verdict.outcome : undefined;
     const conditions = conditionsOf(job, ends && { ...ends, at: timestamp(now) });
     const status: Status = {
@@ -137,7 +140,7 @@ export function jobControllers(context: ControlPlaneContext): readonly Controlle
       ...(ends?.type === 'Complete' && { completionTime: timestamp(now) }),
     };
     const written = await writeStatus(kube, Kinds.Job, job, status, { lock: true });
-    // The status has counted them; now they may go.
+    // The status contains these pods now, so they need no finalizer.
     for (const pod of tally.release) await release(pod);
     if (ends) {
       if (ends.type === 'Complete') events.say(Kinds.Job, job, 'Completed', 'Job completed');
@@ -152,7 +155,7 @@ export function jobControllers(context: ControlPlaneContext): readonly Controlle
     return soonest(plan?.wait, verdict.deadlineIn);
   }
 
-  /** A pod whose Job is gone, or on its way out, is counted by nothing any more. */
+  /** Removes the finalizer of a pod whose Job is gone or being deleted, and so will not count it. */
   async function releaseOrphan(pod: Pod): Promise<NextLook> {
     const owner = controllerOf(pod);
     if (!isTracked(pod) || (owner && owner.kind !== 'Job')) return;
@@ -187,7 +190,7 @@ function conditionsOf(job: Job, outcome: (Outcome & { readonly at: string }) | u
   return [...before, ...types.map((each) => ({ type: each, ...common }))];
 }
 
-/** `3`, `5-7` */
+/** Parses `3` or `5-7`. */
 function readRange(text: string): number[] {
   if (text === '') return [];
   const [first = '', last = first] = text.split('-');

@@ -1,4 +1,4 @@
-/** The arithmetic of a Job: whether it is over by what has been counted so far, and which pods it needs next. */
+/** Decides from the counted pods of a Job whether it has ended, and which pods to create or delete next. */
 import type { Job, Pod } from '../../api/kinds.ts';
 import { isActive } from '../../pods/podPredicates.ts';
 
@@ -11,7 +11,7 @@ const MOST_AT_ONCE = 500;
 export interface JobTally {
   readonly succeeded: number;
   readonly failed: number;
-  /** UIDs that the status knows but has not added up yet. */
+  /** UIDs of ended pods that are not in the totals yet. */
   readonly uncounted: { readonly succeeded: string[]; readonly failed: string[] };
   readonly completedIndexes: ReadonlySet<number>;
   /** Whether a rule of the failure policy fails the whole Job. */
@@ -31,7 +31,7 @@ interface Verdict {
   readonly deadlineIn?: number;
 }
 
-/** What the Job's failure policy does with a failed pod; `Count` without one. */
+/** Returns the action of the Job's failure policy for a failed pod; `Count` by default. */
 export function failureVerdict(job: Job, pod: Pod): 'Count' | 'Ignore' | 'FailJob' {
   for (const rule of job.spec?.podFailurePolicy?.rules ?? []) {
     const byCondition = (rule.onPodConditions ?? []).some((pattern) =>
@@ -67,7 +67,7 @@ export function judgeJob(
   if (tally.mustFail) return fail('PodFailurePolicy', 'A pod failed in a way that the failure policy does not allow');
   if (failed > backoffLimit) return fail('BackoffLimitExceeded', 'Job has reached the specified backoff limit');
   const done = job.spec?.completionMode === 'Indexed' ? tally.completedIndexes.size : succeeded;
-  // Without completions the Job is a work queue: it is complete with one success and no active pod.
+  // Without completions, the Job is a work queue: complete after one success when no pod is active.
   const complete = completions === undefined ? succeeded > 0 && active === 0 : done >= completions;
   if (complete) {
     const message = 'Reached expected number of succeeded pods';
@@ -79,7 +79,7 @@ export function judgeJob(
 }
 
 interface Plan {
-  /** One entry per pod: its completion index, if the Job has such. */
+  /** The completion index of each pod to create; undefined if the Job is not indexed. */
   readonly create: readonly (number | undefined)[];
   readonly remove: readonly Pod[];
   /** Milliseconds until failed pods may be replaced. */
@@ -113,7 +113,7 @@ export function nextPods(job: Job, tally: JobTally, pods: readonly Pod[], now: n
   return { create, remove: [] };
 }
 
-/** After failures the next pod waits: 10 s, doubling with each failure, up to ten minutes. */
+/** Returns the remaining back-off after failures: 10 s, doubled by each failure, up to ten minutes. */
 function backoffLeft(tally: JobTally, pods: readonly Pod[], now: number): number {
   const failures = tally.failed + tally.uncounted.failed.length;
   if (failures === 0) return 0;

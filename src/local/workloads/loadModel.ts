@@ -1,11 +1,11 @@
 /**
- * How much work reaches a workload, as the annotation `local.nodewright.dev/load` describes it: steps
- * `<since creation>=<cores>` joined by straight lines (`0s=4, 10m=4, 15m=120`), or a day that repeats
- * (`daily(low=4, high=60, peak=20:00)`), a wave with its top at that time of day, UTC.
+ * The load of a workload from the annotation `local.nodewright.dev/load`: steps `<since creation>=<cores>` with linear
+ * interpolation (`0s=4, 10m=4, 15m=120`), or a daily cosine wave with its maximum at a time of day in UTC
+ * (`daily(low=4, high=60, peak=20:00)`).
  */
 import { Duration } from '../../units/duration.ts';
 
-/** What runs takes: millicores and bytes. */
+/** Usage of running pods in millicores and bytes. */
 export interface Usage {
   readonly cpu: number;
   readonly memory: number;
@@ -22,10 +22,10 @@ export const LOAD = 'local.nodewright.dev/load';
 
 const DAY = 86_400_000;
 
-/** What a load takes: a GiB of memory with each core. */
+/** Returns the usage of a load, with a GiB of memory per core. */
 export const loadUsage = (cores: number): Usage => ({ cpu: cores * 1000, memory: cores * 2 ** 30 });
 
-/** Cores that the workload as a whole would use at `now`; undefined when the text cannot be read. */
+/** Returns the cores that the whole workload uses at `now`; undefined for invalid text. */
 export function loadAt(text: string, since: number, now: number): number | undefined {
   const daily = /^\s*daily\((.*)\)\s*$/.exec(text)?.[1];
   return daily === undefined ? alongSteps(text, now - since) : onDay(daily, now);

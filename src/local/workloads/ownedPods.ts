@@ -1,4 +1,4 @@
-/** The pods that one kind of controller makes and removes in the name of its objects. */
+/** Creates and deletes the pods of one kind of workload, and records events about that. */
 import { Kinds, type Pod, type PodTemplate } from '../../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
 import type { Informer } from '../../kube/informer.ts';
@@ -11,7 +11,7 @@ import { deletePod, inNamespaceOf, ownerReference } from '../writes.ts';
 
 export type Template = NonNullable<PodTemplate['template']>;
 
-/** What an owner adds to its template: a fixed name instead of a generated one, labels, changes to the spec. */
+/** Additions to a pod template: a fixed name instead of a generated one, labels, changes to the spec. */
 export interface PodExtras {
   readonly name?: string;
   readonly generateName?: string;
@@ -31,9 +31,9 @@ export class OwnedPods {
   private readonly pods: Informer<Pod>;
   private readonly events: ControllerEvents;
   private readonly message: (verb: Verb, pod: string, owner: string) => string;
-  /** Pods that were made and not seen yet by the watch, by owner: without them pods would be made twice. */
+  /** Created pods that are not in the informer yet, by owner; without them, pods would be created twice. */
   private readonly created = new Map<string, Map<string, Pod>>();
-  /** UIDs of pods that were deleted, which the watch has not seen yet. */
+  /** UIDs of pods whose deletion is not in the informer yet. */
   private readonly deleted = new Set<string>();
 
   constructor(
@@ -56,7 +56,7 @@ export class OwnedPods {
     });
   }
 
-  /** The pods of an owner: those in the informer and those just made, without those just deleted. */
+  /** Returns the pods of an owner: those in the informer and those just created, without those just deleted. */
   of({ metadata: { uid = '' } }: KubeObject): readonly Pod[] {
     const listed = this.pods.store.byIndex(BY_CONTROLLER, uid);
     const alive = this.deleted.size === 0 ? listed : listed.filter((pod) => !this.deleted.has(pod.metadata.uid ?? ''));
@@ -65,7 +65,7 @@ export class OwnedPods {
 
   async create(owner: KubeObject, template: Template, extras: PodExtras = {}): Promise<void> {
     const pod = await this.kube.create(Kinds.Pod, this.draft(owner, template, extras));
-    // The watch may have been faster.
+    // The informer may already have the pod.
     if (this.pods.store.get(pod.metadata)?.metadata.uid !== pod.metadata.uid) {
       const { uid = '' } = owner.metadata;
       this.created.set(uid, (this.created.get(uid) ?? new Map<string, Pod>()).set(keyOf(pod), pod));
@@ -85,7 +85,7 @@ export class OwnedPods {
     this.record('delete', owner, pod);
   }
 
-  /** Looks at the owner of each pod that changes. */
+  /** Queues the owner of each pod that changes. */
   watch(): Watch {
     return watchOwned(this.pods, this.kind);
   }

@@ -1,6 +1,6 @@
 /**
- * The end of simulated containers: pods whose restart policy is not Always, and pods with the annotation for it, end
- * after `run-seconds` with `exit-code`. Where the restart policy asks for it they start again, with the kubelet's back-off.
+ * Ends simulated containers: those of pods with another restart policy than Always, or with the annotation, end after
+ * `run-seconds` with `exit-code`, and restart by the restart policy, with the kubelet's back-off.
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
@@ -16,10 +16,10 @@ const BACK_OFF = 'CrashLoopBackOff';
 const FIRST_BACK_OFF = 10_000;
 const LONGEST_BACK_OFF = 300_000;
 
-/** Milliseconds until a pod on a node that does not report is looked at again. */
+/** Milliseconds until a pod on a node whose kubelet does not report is reconciled again. */
 const SILENCE = 10_000;
 
-/** Whether the pod's containers end by themselves. */
+/** Whether the containers of a pod end by themselves. */
 const ends = ({ metadata, spec }: Pod): boolean =>
   spec?.nodeName !== undefined &&
   spec.restartPolicy !== undefined &&
@@ -30,11 +30,11 @@ function startedAt(pod: Pod): number {
   return Math.max(...starts.filter((at) => !Number.isNaN(at)), Date.parse(pod.status?.startTime ?? '') || 0);
 }
 
-/** Milliseconds that a kubelet waits before it starts a container again that has ended so often. */
+/** Returns the milliseconds before a kubelet restarts a container after a number of restarts. */
 const backOff = (restarts: number): number =>
   restarts === 0 ? 0 : Math.min(FIRST_BACK_OFF * 2 ** (restarts - 1), LONGEST_BACK_OFF);
 
-/** When containers that are held back may start again; undefined when none is. */
+/** Returns the time at which containers in back-off may restart; undefined if there are none. */
 function heldUntil(pod: Pod): number | undefined {
   const held = (pod.status?.containerStatuses ?? []).filter(({ state }) => state?.waiting?.reason === BACK_OFF);
   if (held.length === 0) return undefined;
@@ -45,7 +45,7 @@ function heldUntil(pod: Pod): number | undefined {
   );
 }
 
-/** `canReport`: whether the kubelet of a node reports; containers on others have no known state. */
+/** `canReport`: whether the kubelet of a node reports; the state of containers on other nodes does not change. */
 export function podCompletionController(
   context: ControlPlaneContext,
   canReport: (node: string) => boolean,
@@ -110,7 +110,7 @@ function ended(pod: Pod, exitCode: number, at: string): object {
 const readiness = (status: string, lastTransitionTime: string, why: object): readonly object[] =>
   ['Ready', 'ContainersReady'].map((type) => ({ type, status, lastTransitionTime, ...why }));
 
-/** The back-off is over. */
+/** Returns the status of a pod whose containers restart after their back-off. */
 function again(pod: Pod, at: string): object {
   return {
     conditions: readiness('True', at, { reason: null, message: null }),

@@ -1,7 +1,7 @@
-/** The arithmetic of a HorizontalPodAutoscaler: the formula, the policies and the stabilisation windows of Kubernetes. */
+/** Computes the size for a HorizontalPodAutoscaler, with Kubernetes' formula, policies and stabilization windows. */
 import type { HorizontalPodAutoscaler } from '../../api/kinds.ts';
 
-/** A tenth, and a little for rounding. */
+/** Upstream's tolerance, with a margin for rounding errors. */
 const TOLERANCE = 0.1 + 1e-9;
 const DOWN_WINDOW = 300_000;
 const LONGEST_WINDOW = 3_600_000;
@@ -15,7 +15,7 @@ const UP_POLICIES: readonly Policy[] = [
 ];
 const DOWN_POLICIES: readonly Policy[] = [{ type: 'Percent', value: 100, periodSeconds: 15 }];
 
-/** What one autoscaler recommended and did; bounded by the longest window that counts. */
+/** The recommendations and scalings of an autoscaler within the longest window. */
 export class ReplicaHistory {
   private recommendations: { readonly at: number; readonly replicas: number }[] = [];
   private scales: { readonly at: number; readonly change: number }[] = [];
@@ -39,7 +39,7 @@ export class ReplicaHistory {
     return recent;
   }
 
-  /** By how much the size grew (positive) or shrank since then, one direction only. */
+  /** Returns the total of changes in one direction since a moment, as a positive number. */
   changedSince(moment: number, direction: 1 | -1): number {
     return this.scales
       .filter(({ at, change }) => at > moment && Math.sign(change) === direction)
@@ -50,15 +50,15 @@ export class ReplicaHistory {
 export interface Load {
   readonly replicas: number;
   readonly ready: number;
-  /** Measured over wanted: 1 is just right. */
+  /** Measured value divided by the target. */
   readonly ratio: number;
 }
 
 export interface Decision {
   readonly desired: number;
-  /** The bound of the spec that was in the way. */
+  /** The bound of the spec that limits the size. */
   readonly limited?: 'TooManyReplicas' | 'TooFewReplicas';
-  /** Whether an earlier, larger recommendation still holds. */
+  /** Whether an earlier, larger recommendation in the window applies. */
   readonly stabilized: boolean;
 }
 
@@ -71,7 +71,7 @@ export function desiredReplicas(
   const { minReplicas = 1, maxReplicas, behavior } = spec ?? { maxReplicas: 1 };
   const steady = Math.abs(ratio - 1) <= TOLERANCE;
   const raw = steady ? replicas : Math.ceil(ready * ratio);
-  // Pods on their way are not counted as loaded; a size below the present needs all of them ready.
+  // Unready pods count as unloaded, so while the load is too high, unready pods must not cause a smaller size.
   const wished = !steady && ratio > 1 && raw < replicas ? replicas : raw;
   history.recommend(now, wished);
   const [up, down] = [behavior?.scaleUp, behavior?.scaleDown];
@@ -91,7 +91,7 @@ export function desiredReplicas(
   return { desired, stabilized };
 }
 
-/** The furthest size that the policies of one direction allow now. */
+/** Returns the largest or smallest size that the policies of a direction allow now. */
 function limit(
   replicas: number,
   rules: Rules | undefined,

@@ -8,15 +8,15 @@ import { inDeletionOrder } from '../../pods/deletionOrder.ts';
 import { OwnedPods } from './ownedPods.ts';
 import { isAvailable, isReady, untilNextAvailable } from './podState.ts';
 
-/** Pods made or removed in one go; the rest follows in the next round. */
+/** Maximum number of pods created or deleted in one reconcile. */
 const BURST = 500;
 
-/** Keeps the number of pods that each ReplicaSet asks for, and reports what there is. */
+/** Creates and deletes the pods of ReplicaSets, and writes their status. */
 export function replicaSetController(context: ControlPlaneContext): Controller {
   const { kube, clock, informers, eventsOf } = context;
   const owned = new OwnedPods(Kinds.ReplicaSet, context, eventsOf('replicaset-controller'));
 
-  /** Pods of the same Deployment, also those of its other revisions. */
+  /** Returns the active pods of all ReplicaSets of the same Deployment. */
   function related(replicaSet: ReplicaSet): readonly Pod[] {
     const owner = controllerOf(replicaSet)?.uid;
     const siblings = owner === undefined ? [replicaSet] : informers.replicaSets.store.byIndex(BY_CONTROLLER, owner);
@@ -43,7 +43,7 @@ export function replicaSetController(context: ControlPlaneContext): Controller {
       fullyLabeledReplicas: active.length,
       readyReplicas: active.filter(isReady).length,
       availableReplicas: active.filter((pod) => isAvailable(pod, minReadySeconds, now)).length,
-      // The typings that we use are older than this field.
+      // Our Kubernetes types lack this field.
       terminatingReplicas: pods.filter((pod) => pod.metadata.deletionTimestamp && !isTerminal(pod)).length,
       observedGeneration: replicaSet.metadata.generation ?? 0,
     };

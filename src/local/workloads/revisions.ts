@@ -1,4 +1,4 @@
-/** The templates that a StatefulSet or DaemonSet has had, as ControllerRevisions; the newest is the present one. */
+/** The ControllerRevisions of StatefulSets and DaemonSets, which contain their current and earlier templates. */
 import { Kinds, type ControllerRevision } from '../../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
 import { BY_CONTROLLER } from '../clusterInformers.ts';
@@ -18,7 +18,7 @@ export class Revisions {
     this.context = context;
   }
 
-  /** Makes sure that the present template has the highest revision, and returns that. */
+  /** Returns the revision of the current template; creates it, or gives it the highest number, if needed. */
   async current(owner: KubeObject, template: Template): Promise<ControllerRevision> {
     const { kube } = this.context;
     const name = `${owner.metadata.name}-${templateHash(template)}`;
@@ -37,14 +37,14 @@ export class Revisions {
         labels: { ...template.metadata?.labels, [REVISION_LABEL]: name },
         ownerReferences: [ownerReference(this.kind, owner)],
       },
-      // Kubernetes keeps the template as the patch that would bring it back.
+      // Upstream stores the template as a patch that restores it.
       data: { spec: { template: { ...template, $patch: 'replace' } } },
       revision,
     });
     return created ?? kube.get(Kinds.ControllerRevision, ref);
   }
 
-  /** The template of a revision; undefined when the revision is gone. */
+  /** Returns the template of a revision; undefined if the revision does not exist. */
   template(owner: KubeObject, name: string): Template | undefined {
     const revision = this.of(owner).find(({ metadata }) => metadata.name === name);
     const data = revision?.data as
@@ -54,7 +54,7 @@ export class Revisions {
     return template;
   }
 
-  /** Removes the oldest revisions beyond `limit` that no pod and no status refers to. */
+  /** Deletes the oldest of the revisions that are not in use, beyond `limit`. */
   async prune(owner: KubeObject, limit: number, inUse: ReadonlySet<string>): Promise<void> {
     const idle = this.of(owner).filter(({ metadata }) => !inUse.has(metadata.name));
     for (const revision of idle.slice(0, Math.max(0, idle.length - limit))) {

@@ -19,7 +19,7 @@ describe('rolloutBounds', () => {
     expect(rolloutBounds(deployment(10))).toEqual({ maxSurge: 3, maxUnavailable: 2 });
   });
 
-  it('never lets both be zero', () => {
+  it('sets maxUnavailable to 1 if both would be 0', () => {
     expect(rolloutBounds(deployment(3, { maxSurge: 0, maxUnavailable: '10%' }))).toEqual({
       maxSurge: 0,
       maxUnavailable: 1,
@@ -28,11 +28,11 @@ describe('rolloutBounds', () => {
 });
 
 describe('nextSizes', () => {
-  it('scales a fresh Deployment to its replicas', () => {
+  it('scales a new Deployment to its replicas', () => {
     expect(nextSizes(deployment(4), replicaSet('new', 0, 0), [])).toEqual(new Map([['new', 4]]));
   });
 
-  it('begins a rolling update with the surge and gives up what may be unavailable', () => {
+  it('starts a rolling update within maxSurge and maxUnavailable', () => {
     const sizes = nextSizes(deployment(12), replicaSet('new', 0, 0), [replicaSet('old', 12)]);
     expect(sizes).toEqual(
       new Map([
@@ -42,7 +42,7 @@ describe('nextSizes', () => {
     );
   });
 
-  it('gives up pods that are not available first', () => {
+  it('scales down ReplicaSets with unavailable pods first', () => {
     const sizes = nextSizes(deployment(4), replicaSet('new', 1, 0), [replicaSet('ok', 2), replicaSet('bad', 2, 0)]);
     expect(sizes.get('bad')).toBe(1);
     expect(sizes.has('ok')).toBe(false);
@@ -59,7 +59,7 @@ describe('nextSizes', () => {
     expect(nextSizes(recreate, replicaSet('new', 0, 0), [replicaSet('old', 0)])).toEqual(new Map([['new', 3]]));
   });
 
-  it('always ends, within its bounds at every step', () => {
+  it('property: always ends, and is within its bounds at every step', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 40 }),
@@ -79,7 +79,7 @@ describe('nextSizes', () => {
           for (let step = 0; step < 400; step++) {
             const sizes = nextSizes(target, current, old);
             if (sizes.size === 0) break;
-            // A pod that is wanted becomes available before the next step; one that is not goes at once.
+            // New pods become available before the next step; surplus pods are gone at once.
             const apply = (set: ReplicaSet): ReplicaSet =>
               replicaSet(set.metadata.name, sizes.get(set.metadata.name) ?? set.spec?.replicas ?? 0);
             const availableBefore = [current, ...old].reduce(

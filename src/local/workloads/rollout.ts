@@ -8,9 +8,9 @@ export function rolloutBounds({ spec }: Deployment): RolloutBounds {
 
 const size = (replicaSet: ReplicaSet): number => replicaSet.spec?.replicas ?? 1;
 const available = (replicaSet: ReplicaSet): number => replicaSet.status?.availableReplicas ?? 0;
-/** Whether pods of the ReplicaSet are there, those that are being deleted included. */
+/** Whether the ReplicaSet has pods, including terminating ones. */
 export function hasPods({ status }: ReplicaSet): boolean {
-  // The typings that we use are older than this field.
+  // Our Kubernetes types lack this field.
   const { terminatingReplicas = 0 } = (status ?? {}) as { terminatingReplicas?: number };
   return (status?.replicas ?? 0) + terminatingReplicas > 0;
 }
@@ -18,8 +18,8 @@ export function hasPods({ status }: ReplicaSet): boolean {
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /**
- * The size of a paused Deployment: only its one ReplicaSet with pods, or the newest when none has any, follows
- * `replicas`; a rollout that was paused half-way stays as it is.
+ * Returns the sizes for a paused Deployment: the only ReplicaSet with pods, or the newest one if none has pods, is scaled
+ * to `replicas`; with several, nothing changes.
  */
 export function pausedSizes(
   deployment: Deployment,
@@ -37,9 +37,9 @@ const byAge = (left: ReplicaSet, right: ReplicaSet): number =>
   (left.metadata.creationTimestamp ?? '').localeCompare(right.metadata.creationTimestamp ?? '');
 
 /**
- * One step of a rollout: the sizes, by name, of the ReplicaSets that must change. Repeated as pods come and go it ends
- * with all replicas in `current`, never with more than replicas + maxSurge pods and never with fewer available than
- * replicas − maxUnavailable.
+ * Returns the next step of a rollout: new sizes of ReplicaSets by name. Repeated while pods change, it ends with all
+ * replicas in `current`, and always keeps at most replicas + maxSurge pods, and at least replicas − maxUnavailable
+ * available ones.
  */
 export function nextSizes(
   deployment: Deployment,
@@ -73,7 +73,7 @@ export function nextSizes(
     left.set(replicaSet, (left.get(replicaSet) ?? 0) - less);
     removable -= less;
   };
-  // Old pods that are not available go first; of the others only those above the minimum.
+  // Unavailable old pods are removed first, then available ones above the minimum.
   for (const replicaSet of old) shrink(replicaSet, size(replicaSet) - available(replicaSet));
   removable = Math.min(removable, available(current) + sum(old.map(available)) - minimum);
   for (const replicaSet of old) shrink(replicaSet, Infinity);

@@ -29,7 +29,7 @@ describe('a StatefulSet', () => {
   const names = async (): Promise<string[]> => (await simulation.pods()).map(({ metadata }) => metadata.name);
   const ready = async (): Promise<number> => (await simulation.pods()).filter(isReady).length;
 
-  it('makes its pods one after another, each once the one before is ready', async () => {
+  it('creates its pods in order, each after the previous one is ready', async () => {
     await simulation.create(Kinds.StatefulSet, statefulSet(3));
     const seen = new Set<string>();
     await simulation.until(async () => {
@@ -43,7 +43,7 @@ describe('a StatefulSet', () => {
     expect(status).toMatchObject({ replicas: 3, readyReplicas: 3, currentReplicas: 3, updatedReplicas: 3 });
   });
 
-  it('makes all at once when Parallel, and removes from the top', async () => {
+  it('creates all pods at once when Parallel, and deletes the highest ordinals', async () => {
     await simulation.create(Kinds.StatefulSet, statefulSet(4, { podManagementPolicy: 'Parallel' }));
     await simulation.advance(500);
     expect(await names()).toHaveLength(4);
@@ -83,7 +83,7 @@ describe('a StatefulSet', () => {
     expect(after?.currentRevision).toBe(after?.updateRevision);
   });
 
-  it('gives each pod a disk in its zone, and the pod comes back to it', async () => {
+  it('creates a disk in the zone of each pod, to which a replaced pod returns', async () => {
     const volumeClaimTemplates = [
       {
         metadata: { name: 'data' },

@@ -1,6 +1,6 @@
 /**
- * StatefulSets: pods with names and disks of their own, made in order and removed in reverse (or all at once when
- * Parallel), and brought to the present template one by one from the highest ordinal down to the partition.
+ * StatefulSets: creates pods with stable names and claims in order, deletes them in reverse order (or all at once when
+ * Parallel), and updates them one by one from the highest ordinal down to the partition.
  */
 import { Kinds, type Pod, type StatefulSet } from '../../api/kinds.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
@@ -36,7 +36,7 @@ export function statefulSetController(context: ControlPlaneContext): Controller 
 
   async function ensureClaims(set: StatefulSet, ordinal: number): Promise<void> {
     const { namespace } = set.metadata;
-    const goesAlong = set.spec?.persistentVolumeClaimRetentionPolicy?.whenDeleted === 'Delete';
+    const isOwned = set.spec?.persistentVolumeClaimRetentionPolicy?.whenDeleted === 'Delete';
     for (const template of set.spec?.volumeClaimTemplates ?? []) {
       const name = claimName(template.metadata?.name ?? '', set, ordinal);
       if (claims.store.get({ name, namespace })) continue;
@@ -46,7 +46,7 @@ export function statefulSetController(context: ControlPlaneContext): Controller 
           ...inNamespaceOf(set),
           labels: { ...set.spec?.selector?.matchLabels, ...template.metadata?.labels },
           ...(template.metadata?.annotations && { annotations: template.metadata.annotations }),
-          ...(goesAlong && { ownerReferences: [{ ...ownerReference(Kinds.StatefulSet, set), controller: false }] }),
+          ...(isOwned && { ownerReferences: [{ ...ownerReference(Kinds.StatefulSet, set), controller: false }] }),
         },
         ...(template.spec && { spec: template.spec }),
       });
@@ -78,12 +78,12 @@ export function statefulSetController(context: ControlPlaneContext): Controller 
         },
       });
     } catch (error) {
-      // The previous pod of this name is still ending.
+      // The previous pod of this name is still terminating.
       if (!isAlreadyExists(error)) throw error;
     }
   }
 
-  /** Makes and removes pods, one at a time when ordered; true when there is nothing left to wait for. */
+  /** Creates and deletes pods, one at a time if ordered; returns whether all pods exist and are ready. */
   async function scale(set: StatefulSet, pods: readonly Pod[], revision: Revision): Promise<boolean> {
     const first = set.spec?.ordinals?.start ?? 0;
     const end = first + (set.spec?.replicas ?? 1);

@@ -1,11 +1,11 @@
-/** Short names for versions of a template: the same value, the same name. */
+/** Computes short names for versions of a template. */
 import { createHash } from 'node:crypto';
 import { sortedJson } from '../apiserver/fields.ts';
 
-/** The letters that Kubernetes uses in generated names: no vowels, nothing that reads alike. */
+/** The characters of generated names in Kubernetes. */
 const SAFE_LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** Informers keep a template that does not change as one object. */
+/** Cache by object, because informers keep an unchanged template as the same object. */
 const known = new WeakMap<object, string>();
 
 export function templateHash(value: object | string | undefined): string {

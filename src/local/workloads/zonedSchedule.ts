@@ -1,9 +1,9 @@
 /**
- * Cron schedules in a time zone such as `Europe/Berlin`, daylight saving included. The schedule itself knows only UTC.
+ * Cron schedules in a time zone such as `Europe/Berlin`, with daylight saving time. `Schedule` itself is in UTC.
  */
 import type { Schedule } from '../../units/schedule.ts';
 
-export interface Hits {
+export interface Occurrences {
   next(now: number): number | undefined;
   previous(now: number): number | undefined;
 }
@@ -11,24 +11,24 @@ export interface Hits {
 const MINUTE = 60_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Undefined for an unknown time zone. */
-export function inZone(schedule: Schedule, zone: string): Hits | undefined {
+/** Returns undefined for an unknown time zone. */
+export function inZone(schedule: Schedule, zone: string): Occurrences | undefined {
   const format = formatOf(zone);
   if (format === undefined) return undefined;
   const wallOf = (moment: number): number => moment + offsetAt(format, moment);
   const momentOf = (wall: number): number => {
-    // The offset there is known only once the moment is; the second guess is right but for hours that do not exist.
+    // The offset depends on the moment; the second approximation is right, except in hours skipped by clock changes.
     const guess = wall - offsetAt(format, wall);
     return wall - offsetAt(format, guess);
   };
-  const through = (hit: number | undefined): number | undefined => (hit === undefined ? undefined : momentOf(hit));
+  const converted = (wall: number | undefined): number | undefined => (wall === undefined ? undefined : momentOf(wall));
   return {
     next: (now) => {
-      const found = through(schedule.next(wallOf(now)));
-      // When clocks go back, an hour comes twice; what was due in its first pass is over.
-      return found === undefined || found > now ? found : through(schedule.next(wallOf(now + 60 * MINUTE)));
+      const found = converted(schedule.next(wallOf(now)));
+      // In an hour repeated by a clock change, only the first pass has occurrences.
+      return found === undefined || found > now ? found : converted(schedule.next(wallOf(now + 60 * MINUTE)));
     },
-    previous: (now) => through(schedule.previous(wallOf(now))),
+    previous: (now) => converted(schedule.previous(wallOf(now))),
   };
 }
 
@@ -46,7 +46,7 @@ function formatOf(zone: string): Intl.DateTimeFormat | undefined {
   }
 }
 
-/** Milliseconds that clocks there are ahead of UTC. */
+/** Returns the offset from UTC in milliseconds. */
 function offsetAt(format: Intl.DateTimeFormat, moment: number): number {
   const parts = new Map(format.formatToParts(moment).map(({ type, value }) => [type, Number(value)]));
   const part = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
