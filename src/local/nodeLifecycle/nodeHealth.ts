@@ -1,6 +1,6 @@
 /**
- * Whether nodes are alive: the conditions of a node become Unknown when its kubelet has not renewed its lease for the
- * grace period, and its taints follow from its conditions.
+ * Node health: sets the conditions of a node to Unknown when its kubelet has not renewed its lease for the grace period,
+ * and sets taints by conditions.
  */
 import { Kinds, type Node } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
@@ -18,14 +18,14 @@ type Condition = NonNullable<NonNullable<Node['status']>['conditions']>[number];
 const LEASES = 'kube-node-lease';
 const GRACE = 40_000;
 const STARTUP_GRACE = 60_000;
-/** Until a node whose pods must stay for now is looked at again. */
+/** Milliseconds until the next check of a node that must not be evicted now. */
 const PERIOD = 5_000;
 const CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
 const NOT_READY = 'node.kubernetes.io/not-ready';
 const UNREACHABLE = 'node.kubernetes.io/unreachable';
 const CORDONED = 'node.kubernetes.io/unschedulable';
-/** Which taint follows from which condition. */
+/** Condition, status, and the taints that follow from them. */
 const BY_CONDITION: readonly (readonly [string, Condition['status'], string, readonly Taint['effect'][]])[] = [
   ['Ready', 'False', NOT_READY, ['NoSchedule', 'NoExecute']],
   ['Ready', 'Unknown', UNREACHABLE, ['NoSchedule', 'NoExecute']],
@@ -36,11 +36,11 @@ const BY_CONDITION: readonly (readonly [string, Condition['status'], string, rea
 ];
 const MANAGED = new Set([...BY_CONDITION.map(([, , key]) => key), CORDONED]);
 
-/** The taints that drive pods from a lost node. */
-const drives = ({ key, effect }: Taint): boolean =>
+/** Whether a taint evicts pods from a lost node. */
+const evicts = ({ key, effect }: Taint): boolean =>
   effect === 'NoExecute' && (key === NOT_READY || key === UNREACHABLE);
 
-/** The taints a node should carry: those of others, and those that follow from its conditions. */
+/** Returns the taints that a node should have: those of other writers, and those that follow from its conditions. */
 export function wantedTaints(node: Node, now: number): Taint[] {
   const before = node.spec?.taints ?? [];
   const conditions = node.status?.conditions ?? [];
@@ -76,19 +76,19 @@ export function nodeHealthController(context: ControlPlaneContext): Controller {
   const events = eventsOf('node-controller');
   const disruption = new ZoneDisruption();
   let counted: { readonly at: number; readonly zones: ReadonlyMap<string, ZoneCount> } | undefined;
-  /** When a node last gave a sign of life, by our clock: a kubelet's own clock may be wrong. */
-  const heard = new Map<string, { readonly signs: string; readonly at: number }>();
+  /** The last heartbeat of each node, with the time of its arrival, because the kubelet's clock may be wrong. */
+  const heartbeats = new Map<string, { readonly content: string; readonly at: number }>();
   const registered = new Map<string, Node>();
 
-  function hear(name: string): { readonly at: number } {
+  function lastHeartbeat(name: string): { readonly at: number } {
     const renewed = leases.store.get({ name, namespace: LEASES })?.spec?.renewTime;
     const ready = nodes.store.get({ name })?.status?.conditions?.find(({ type }) => type === 'Ready');
-    const signs = `${renewed} ${ready?.lastHeartbeatTime}`;
-    const known = heard.get(name);
-    if (known?.signs === signs) return known;
-    const news = { signs, at: clock.now() };
-    heard.set(name, news);
-    return news;
+    const content = `${renewed} ${ready?.lastHeartbeatTime}`;
+    const known = heartbeats.get(name);
+    if (known?.content === content) return known;
+    const heartbeat = { content, at: clock.now() };
+    heartbeats.set(name, heartbeat);
+    return heartbeat;
   }
 
   function forget(name: string): void {
@@ -96,7 +96,7 @@ export function nodeHealthController(context: ControlPlaneContext): Controller {
     const message = `Node ${name} event: Removing Node ${name} from Controller`;
     if (seen) events.say(Kinds.Node, seen, 'RemovingNode', message);
     registered.delete(name);
-    heard.delete(name);
+    heartbeats.delete(name);
   }
 
   async function reconcile(node: Node, name: string): Promise<NextLook> {
@@ -104,16 +104,16 @@ export function nodeHealthController(context: ControlPlaneContext): Controller {
       events.say(Kinds.Node, node, 'RegisteredNode', `Node ${name} event: Registered Node ${name} in Controller`);
     }
     registered.set(name, node);
-    const silent = clock.now() - hear(name).at;
+    const silent = clock.now() - lastHeartbeat(name).at;
     const hasLease = leases.store.get({ name, namespace: LEASES }) !== undefined;
     const grace = hasLease ? GRACE : STARTUP_GRACE;
     const lost = silent >= grace;
     const current = lost ? await markUnknown(node) : node;
     const wanted = wantedTaints(current, clock.now());
-    const known = (current.spec?.taints ?? []).some(drives);
-    // Nodes are emptied one after another; one that may not be emptied as things are is looked at again.
-    const turn = known || !wanted.some(drives) ? 0 : (disruption.wait(zoneOf(current), zones(), clock.now()) ?? PERIOD);
-    const taints = turn === 0 ? wanted : wanted.filter((taint) => !drives(taint));
+    const known = (current.spec?.taints ?? []).some(evicts);
+    // The rate of evictions is limited; a node that must not be evicted now is checked again.
+    const turn = known || !wanted.some(evicts) ? 0 : (disruption.wait(zoneOf(current), zones(), clock.now()) ?? PERIOD);
+    const taints = turn === 0 ? wanted : wanted.filter((taint) => !evicts(taint));
     if (!same(taints, current.spec?.taints ?? [])) {
       const { resourceVersion } = current.metadata;
       const body = { metadata: { resourceVersion }, spec: { taints } };
@@ -123,7 +123,7 @@ export function nodeHealthController(context: ControlPlaneContext): Controller {
   }
 
   function zones(): ReadonlyMap<string, ZoneCount> {
-    // Thousands of nodes may join in one moment: count them once.
+    // Counts once per moment, because thousands of nodes may join at the same time.
     if (counted?.at === clock.now()) return counted.zones;
     const counts = new Map<string, ZoneCount>();
     counted = { at: clock.now(), zones: counts };
@@ -154,11 +154,11 @@ export function nodeHealthController(context: ControlPlaneContext): Controller {
     return (await ignoreNotFound(kube.patch(Kinds.Node, { name }, patch, { subresource: 'status' }))) ?? node;
   }
 
-  // A lease that is renewed is work only for a node that was given up.
+  // A renewed lease needs a reconcile only if the node is lost.
   const onLeases = watch(leases, ({ object }) => {
     const node = nodes.store.get({ name: object.metadata.name });
     if (!node || object.metadata.namespace !== LEASES) return [];
-    hear(object.metadata.name);
+    lastHeartbeat(object.metadata.name);
     const isLost = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'Unknown');
     return isLost ? [object.metadata.name] : [];
   });

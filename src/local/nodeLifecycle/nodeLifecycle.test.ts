@@ -3,10 +3,10 @@ import { Kinds, type Pod } from '../../api/kinds.ts';
 import { instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { isReady } from '../workloads/podState.ts';
 import { wantedTaints } from './nodeHealth.ts';
-import { leavesAt } from './taintEviction.ts';
+import { evictAt } from './taintEviction.ts';
 
 describe('wantedTaints', () => {
-  it('follows the conditions and leaves the taints of others alone', () => {
+  it('returns the taints by conditions and keeps those of other writers', () => {
     const own = { key: 'team', value: 'a', effect: 'NoSchedule' };
     const node = {
       metadata: { name: 'n' },
@@ -22,16 +22,16 @@ describe('wantedTaints', () => {
   });
 });
 
-describe('leavesAt', () => {
+describe('evictAt', () => {
   const taints = [{ key: 'a', effect: 'NoExecute' as const }];
   const pod = (tolerations: NonNullable<Pod['spec']>['tolerations']): Pod => ({
     metadata: { name: 'p' },
     spec: { containers: [], ...(tolerations && { tolerations }) },
   });
-  it('is at once, after a while, or never', () => {
-    expect(leavesAt(pod([]), taints, 100)).toBe(100);
-    expect(leavesAt(pod([{ key: 'a', operator: 'Exists', tolerationSeconds: 5 }]), taints, 100)).toBe(5_100);
-    expect(leavesAt(pod([{ operator: 'Exists' }]), taints, 100)).toBeUndefined();
+  it('returns now without toleration, a later time, or undefined with unlimited toleration', () => {
+    expect(evictAt(pod([]), taints, 100)).toBe(100);
+    expect(evictAt(pod([{ key: 'a', operator: 'Exists', tolerationSeconds: 5 }]), taints, 100)).toBe(5_100);
+    expect(evictAt(pod([{ operator: 'Exists' }]), taints, 100)).toBeUndefined();
   });
 });
 
@@ -43,7 +43,7 @@ describe('a node', () => {
   });
   afterEach(() => simulation.stop());
 
-  it('that goes away takes its pods, and their owner makes new ones', async () => {
+  it('loses its pods when it is deleted, and their owner creates new ones', async () => {
     const labels = { app: 'web' };
     await simulation.create(Kinds.Deployment, {
       metadata: { name: 'web', namespace: 'default' },
@@ -60,7 +60,7 @@ describe('a node', () => {
     expect(pods.filter(isReady).map(({ spec }) => spec?.nodeName)).toEqual(['two', 'two', 'two', 'two']);
   });
 
-  it('that is cordoned gets its taint, and loses it again', async () => {
+  it('has a taint while it is cordoned', async () => {
     const set = async (unschedulable: boolean | null): Promise<unknown> => {
       await simulation.kube.patch(Kinds.Node, { name: 'one' }, { type: 'merge', body: { spec: { unschedulable } } });
       await simulation.advance(1_000);
@@ -70,7 +70,7 @@ describe('a node', () => {
     expect(await set(null)).toEqual([]);
   });
 
-  it('has a CSINode with the disks that its size takes', async () => {
+  it('has a CSINode with the maximum number of disks of its VM size', async () => {
     const { spec } = await simulation.kube.get(Kinds.CSINode, { name: 'one' });
     expect(spec.drivers.map(({ name, allocatable }) => [name, allocatable?.count])).toEqual([
       ['disk.csi.azure.com', 8],

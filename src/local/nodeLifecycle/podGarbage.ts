@@ -1,6 +1,6 @@
 /**
- * Deletes pods that no kubelet will ever end: those whose node has been gone for a while, those that were deleted before
- * they had a node, and the oldest finished ones when there are far too many.
+ * Deletes pods that no kubelet removes: those whose node has been missing for some time, those deleted before they were
+ * scheduled, and the oldest finished ones beyond a limit.
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
@@ -12,7 +12,7 @@ import type { ControlPlaneContext } from '../controlLoop.ts';
 import { deletePod, disruptionTarget, patchPodStatus, unlessReplaced } from '../writes.ts';
 
 const PERIOD = 20_000;
-/** Milliseconds that a node must be missing before its pods go: it may come back. */
+/** Milliseconds for which a node must be missing before its pods are deleted, because it may return. */
 const QUARANTINE = 40_000;
 const MOST_FINISHED = 12_500;
 
@@ -29,7 +29,7 @@ export function podGarbageController(context: ControlPlaneContext): Controller {
     await deletePod(kube, pod, 0);
   }
 
-  /** Pods that may have to go, as their events tell; each round looks only at them. */
+  /** Keys of pods that may have to be deleted, from events; each round checks only these. */
   const suspects = new Set<string>();
   const finished = new Set<string>();
   const hasNode = ({ spec }: Pod): boolean => nodes.store.get({ name: spec?.nodeName ?? '' }) !== undefined;

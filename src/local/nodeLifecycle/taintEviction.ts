@@ -1,4 +1,4 @@
-/** Deletes pods that do not tolerate a NoExecute taint of their node, or tolerate it only for a time that is over. */
+/** Deletes pods that do not tolerate a NoExecute taint of their node, or whose time of toleration has passed. */
 import { Kinds, type Node, type Pod } from '../../api/kinds.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { keyOf, watch } from '../../kube/runtime/watch.ts';
@@ -12,8 +12,8 @@ type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
 const executing = (node: Node): readonly Taint[] =>
   (node.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
 
-/** When the pod must leave, in milliseconds since the epoch; undefined when it may stay for good. */
-export function leavesAt(pod: Pod, taints: readonly Taint[], taintedAt: number): number | undefined {
+/** Returns when to delete the pod, in milliseconds since the epoch; undefined if it tolerates the taints forever. */
+export function evictAt(pod: Pod, taints: readonly Taint[], taintedAt: number): number | undefined {
   if (taints.length === 0) return undefined;
   const tolerations = pod.spec?.tolerations ?? [];
   let shortest = Number.POSITIVE_INFINITY;
@@ -31,7 +31,7 @@ export function taintEvictionController(context: ControlPlaneContext): Controlle
   const { kube, clock, informers, eventsOf } = context;
   const { nodes, pods } = informers;
   const events = eventsOf('taint-eviction-controller');
-  /** When each node got the NoExecute taints that it has, by what they are. */
+  /** The NoExecute taints of each node, and the time since which it has had these. */
   const since = new Map<string, { readonly taints: string; readonly at: number }>();
 
   function taintedAt(node: Node): number {
@@ -48,7 +48,7 @@ export function taintEvictionController(context: ControlPlaneContext): Controlle
   async function reconcile(pod: Pod, key: string): Promise<NextLook> {
     const node = nodes.store.get({ name: pod.spec?.nodeName ?? '' });
     const taints = node ? executing(node) : [];
-    const due = node && leavesAt(pod, taints, taintedAt(node));
+    const due = node && evictAt(pod, taints, taintedAt(node));
     if (due === undefined) return undefined;
     const wait = due - clock.now();
     if (wait > 0) return wait;

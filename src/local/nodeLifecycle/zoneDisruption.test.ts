@@ -11,12 +11,12 @@ it.each([
   ['most of a large zone', { a: [40, 60], b: [10, 0] }, [0, 100_000]],
   ['two of two nodes are few', { a: [1, 2], b: [10, 0] }, [0, 10_000]],
   ['everything', { a: [0, 10], b: [0, 3] }, [undefined, undefined]],
-] as const)('%s', (_name, counts, waits) => {
+] as const)('limits the evictions when lost: %s', (_name, counts, waits) => {
   const disruption = new ZoneDisruption();
   expect([disruption.wait('a', zones(counts), 0), disruption.wait('a', zones(counts), 0)]).toEqual(waits);
 });
 
-it('has a turn for each zone, and another in time', () => {
+it('limits the rate by zone', () => {
   const disruption = new ZoneDisruption();
   const counts = zones({ a: [9, 1], b: [9, 1] });
   expect(disruption.wait('a', counts, 0)).toBe(0);

@@ -1,12 +1,12 @@
 /**
- * How fast lost nodes of a zone are emptied: usually one every ten seconds; more slowly where most of a large zone is lost,
- * and not at all where most of a small zone is, or every zone: then it is more likely the control plane that cannot see.
+ * The rate at which lost nodes of a zone are evicted: usually one every ten seconds; fewer if most of a large zone is
+ * lost; none if most of a small zone or all zones are lost, because then the control plane is more likely at fault.
  */
 const USUAL_GAP = 10_000;
 const REDUCED_GAP = 100_000;
 const LARGE_ZONE = 50;
 const UNHEALTHY_SHARE = 0.55;
-/** So few lost nodes are never a disruption. */
+/** Up to this number of lost nodes, a zone with ready nodes is not disrupted. */
 const FEW = 2;
 
 export interface ZoneCount {
@@ -24,7 +24,7 @@ function stateOf({ ready, lost }: ZoneCount): ZoneState {
 export class ZoneDisruption {
   private readonly lastAt = new Map<string, number>();
 
-  /** Milliseconds until a node of the zone may be emptied; 0 takes the turn; undefined while the zone must be left alone. */
+  /** Returns the milliseconds until a node of the zone may be evicted; 0 for now, which counts; undefined for none. */
   wait(zone: string, zones: ReadonlyMap<string, ZoneCount>, now: number): number | undefined {
     if ([...zones.values()].every((count) => stateOf(count) === 'full')) return undefined;
     const count = zones.get(zone) ?? { ready: 0, lost: 1 };
