@@ -6,14 +6,14 @@ import type { Pod } from '../../api/kinds.ts';
 import type { Clock } from '../../clock/clock.ts';
 import { Duration } from '../../units/duration.ts';
 import type { ApiObject } from '../apiserver/fields.ts';
-import type { KubeletDoor, LogOptions } from '../apiserver/http/kubeletDoor.ts';
+import type { KubeletApi, LogOptions } from '../apiserver/http/kubeletApi.ts';
 import { badRequest } from '../apiserver/status.ts';
 
 export interface ContainerLogsOptions {
   readonly clock: Clock;
   /** Whether the kubelet of a node reports. */
   readonly canReport: (node: string) => boolean;
-  /** The pod as it is now; undefined when it is gone. */
+  /** Returns the current pod; undefined if it is gone. */
   readonly pod: (ref: { readonly name: string; readonly namespace: string | undefined }) => Pod | undefined;
 }
 
@@ -24,7 +24,7 @@ interface Run {
   readonly image: string;
   readonly node: string;
   readonly start: number;
-  /** Undefined while it runs. */
+  /** Undefined while the container runs. */
   readonly end: number | undefined;
   readonly exitCode: number;
 }
@@ -36,14 +36,14 @@ interface Line {
 }
 
 const PERIOD = 10_000;
-/** As much as a log that is rotated keeps. */
+/** Lines kept, as if the log was rotated. */
 const MOST_LINES = 1_000;
 
-export function containerLogs({ clock, canReport, pod: podNow }: ContainerLogsOptions): KubeletDoor {
+export function containerLogs({ clock, canReport, pod: podNow }: ContainerLogsOptions): KubeletApi {
   function logs(object: ApiObject, options: LogOptions, signal: AbortSignal): AsyncIterable<string> | undefined {
     const pod = object as Pod & ApiObject;
     if (!canReport(pod.spec?.nodeName ?? '')) return undefined;
-    // Refusals belong before the answer begins.
+    // Throws before the response starts.
     const run = runOf(pod, options);
     return write(pod, run, options, signal);
   }
@@ -78,11 +78,11 @@ export function containerLogs({ clock, canReport, pod: podNow }: ContainerLogsOp
       const now = podNow({ name, namespace });
       const status = now && now.metadata.uid === pod.metadata.uid ? statusOf(now, run.container) : undefined;
       const again = status?.state?.running && Date.parse(status.state.running.startedAt ?? '');
-      // A pod that is gone, or a container that has begun anew: this one has ended.
+      // If the pod is gone or the container has restarted, this run has ended.
       run = again === run.start ? run : { ...run, ...ending(status, run, clock.now()) };
       const until = clock.now();
       for (const line of linesUntil(run, until)) {
-        // An end may become known after its time.
+        // The end of a container may be reported later than its time.
         if (line.at > seen || line.isEnd === true) yield take(line);
       }
       seen = until;
@@ -103,7 +103,7 @@ function statusOf(pod: Pod, container: string): ContainerStatus | undefined {
   return [...containerStatuses, ...initContainerStatuses].find(({ name }) => name === container);
 }
 
-/** The run of a container that the options mean; throws what a kubelet says when there is none. */
+/** Returns the current or previous run of a container; throws the kubelet's error if there is none. */
 function runOf(pod: Pod, { container, previous }: LogOptions): Run {
   const status = statusOf(pod, container);
   const { name } = pod.metadata;
@@ -112,7 +112,7 @@ function runOf(pod: Pod, { container, previous }: LogOptions): Run {
   if (previous && !before) throw badRequest(`previous terminated container "${container}" in pod "${name}" not found`);
   const running = previous ? undefined : status?.state?.running;
   if (running) return { ...common, start: Date.parse(running.startedAt ?? ''), end: undefined, exitCode: 0 };
-  // A container that waits to start again shows what it did the last time.
+  // A container in back-off has the logs of its last run.
   const ended = previous ? before : (status?.state?.terminated ?? before);
   if (!ended) {
     const reason = status?.state?.waiting?.reason ?? 'ContainerCreating';

@@ -1,4 +1,4 @@
-/** Access over HTTPS: roles, bindings, impersonation, account tokens, and the answers to questions about them. */
+/** Authorization over HTTPS: roles, bindings, impersonation, tokens of service accounts, and reviews. */
 import { request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../../clock/systemClock.ts';
@@ -64,7 +64,7 @@ async function grant(name: string, rules: readonly object[], subjects: readonly 
 }
 
 describe('roles', () => {
-  it('refuse what was not granted, and say what was asked', async () => {
+  it('forbid requests that no binding allows, with messages that name the request', async () => {
     expect(await ask('GET', PODS, as('nobody'))).toMatchObject({
       code: 403,
       body: {
@@ -80,7 +80,7 @@ describe('roles', () => {
     expect((await ask('GET', '/api', as('nobody'))).code).toBe(200);
   });
 
-  it('allow users, groups and accounts what their bindings say, by name where names are given', async () => {
+  it('allow users, groups and service accounts the rules of their bindings, including resource names', async () => {
     const rules = [
       { apiGroups: [''], resources: ['pods', 'pods/log'], verbs: ['get', 'list'] },
       { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['mine'] },
@@ -99,7 +99,7 @@ describe('roles', () => {
     }
   });
 
-  it('are collected into roles that aggregate them', async () => {
+  it('are aggregated by label selectors of other roles', async () => {
     const labels = { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' };
     const rules = [{ apiGroups: ['example.com'], resources: ['things'], verbs: ['get'] }];
     await ask('POST', `${RBAC}/clusterroles`, {}, { metadata: { name: 'things-viewer', labels }, rules });
@@ -109,7 +109,7 @@ describe('roles', () => {
     expect((await ask('GET', `${RBAC}/clusterroles/view`)).body['rules']).not.toContainEqual(rules[0]);
   });
 
-  it('cannot be used to give away more than one has', async () => {
+  it('cannot grant permissions that their writer does not have', async () => {
     const admin = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'admin' };
     const subjects = [{ kind: 'User', name: 'ada' }];
     await ask(
@@ -134,7 +134,7 @@ describe('roles', () => {
     expect((await ask('POST', `${RBAC}/namespaces/default/rolebindings`, as('ada'), toView)).code).toBe(201);
   });
 
-  it('refuse impersonation without the right to it', async () => {
+  it('forbid impersonation without the permission for it', async () => {
     const headers = { ...as('rita'), authorization: 'Bearer nonsense' };
     expect((await ask('GET', PODS, headers)).code).toBe(401);
     expect(await ask('GET', PODS, { ...as('rita'), authorization: '' })).toMatchObject({
@@ -147,8 +147,8 @@ describe('roles', () => {
   });
 });
 
-describe('tokens of accounts', () => {
-  it('speak for the account, and no longer once it has gone', async () => {
+describe('tokens of service accounts', () => {
+  it('authenticate the account until it is deleted', async () => {
     await ask('POST', '/api/v1/namespaces/default/serviceaccounts', {}, { metadata: { name: 'robot' } });
     const asked = await ask('POST', '/api/v1/namespaces/default/serviceaccounts/robot/token', {}, { spec: {} });
     const { token } = asked.body['status'] as { token: string };
@@ -168,7 +168,7 @@ describe('tokens of accounts', () => {
 
 describe('reviews', () => {
   const review = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
-  it('name the binding that allowed it', async () => {
+  it('name the binding that allows the request', async () => {
     await grant(
       'watchers',
       [{ apiGroups: ['apps'], resources: ['*'], verbs: ['watch'] }],

@@ -1,4 +1,4 @@
-/** Keeps the rules of aggregating cluster roles equal to the union of the rules of the roles that they select. */
+/** Keeps the rules of aggregated cluster roles equal to the union of the rules of the roles that they select. */
 import { labelSelectorPredicate } from '../selectors.ts';
 import { copyJson, listAt, sameJson, type ApiObject, type Fields } from '../fields.ts';
 import { afterChanges } from '../followUp.ts';
@@ -8,12 +8,12 @@ import { serverWrite } from '../writeRequest.ts';
 const GROUP = 'rbac.authorization.k8s.io';
 const WRITE = serverWrite('clusterrole-aggregation-controller');
 
-/** Returns a function that ends it. */
+/** Returns a function that stops this. */
 export function aggregateRoles(objects: Objects): () => void {
   const resource = objects.builtin(GROUP, 'clusterroles');
   const roles = objects.tableOf(resource);
 
-  /** An aggregating role may be selected by another, so it goes on until nothing changes. */
+  /** Repeats until nothing changes, because aggregated roles may be selected by others. */
   function update(): void {
     for (let changed = true, rounds = 0; changed && rounds <= roles.size; rounds++) {
       changed = roles

@@ -1,6 +1,6 @@
 /**
- * Role-based access: whether a user may do something, by which binding, and all rules of a user. Roles and bindings
- * are read from the store, so a change counts from the next request on.
+ * Role-based access control: whether a user may do something, by which binding, and all rules of a user. Roles and
+ * bindings are read from the store, so changes apply to the next request.
  */
 import { fieldsAt, listAt, textAt, type ApiObject, type Fields } from '../fields.ts';
 import { aggregate } from '../status.ts';
@@ -12,7 +12,7 @@ const GROUP = 'rbac.authorization.k8s.io';
 
 export interface Decision {
   readonly allowed: boolean;
-  /** Which binding allowed it, or which roles could not be found; often nothing. */
+  /** Which binding allowed it, or which roles do not exist; may be empty. */
   readonly reason: string;
 }
 
@@ -23,7 +23,7 @@ interface Grant {
 
 export interface UserRules {
   readonly rules: readonly PolicyRule[];
-  /** Bindings that name roles which do not exist. */
+  /** Messages about roles of bindings that do not exist. */
   readonly errors: readonly string[];
 }
 
@@ -50,8 +50,8 @@ export class Authorizer {
     return { rules, errors };
   }
 
-  /** The rules that a binding's reference leads to; `undefined` when there is no such role. */
-  rulesBehind(roleRef: Fields | undefined, namespace: string): readonly PolicyRule[] | undefined {
+  /** Returns the rules of a binding's role; undefined if it does not exist. */
+  rulesOfRole(roleRef: Fields | undefined, namespace: string): readonly PolicyRule[] | undefined {
     const name = textAt(roleRef, 'name') ?? '';
     const role =
       textAt(roleRef, 'kind') === 'ClusterRole'
@@ -60,7 +60,7 @@ export class Authorizer {
     return role === undefined ? undefined : listAt(role, 'rules').map(readRule);
   }
 
-  /** Cluster-wide bindings first, then those of the namespace. */
+  /** Yields the rules of cluster role bindings first, then of bindings of the namespace. */
   private *grants(user: User, namespace: string, errors: string[]): Generator<Grant> {
     for (const binding of this.store.table(GROUP, 'clusterrolebindings').values()) {
       yield* this.grantsOf(user, binding, 'ClusterRoleBinding', errors);
@@ -76,7 +76,7 @@ export class Authorizer {
     const subject = listAt(binding, 'subjects').find((one) => isSubject(one as Fields, user, namespace));
     if (subject === undefined) return;
     const roleRef = fieldsAt(binding, 'roleRef');
-    const rules = this.rulesBehind(roleRef, namespace);
+    const rules = this.rulesOfRole(roleRef, namespace);
     const role = JSON.stringify(textAt(roleRef, 'name') ?? '');
     const roleKind = textAt(roleRef, 'kind') ?? '';
     if (rules === undefined) {

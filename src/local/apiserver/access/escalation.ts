@@ -1,4 +1,4 @@
-/** Refuses to write a role or binding that grants more than the writer holds; the refusal lists what is missing. */
+/** Throws when a role or binding grants permissions that its writer does not have; the message lists them. */
 import { fieldsAt, listAt, sameJson, textAt, type ApiObject } from '../fields.ts';
 import type { Resource } from '../resource.ts';
 import { forbidden, notFound } from '../status.ts';
@@ -8,7 +8,7 @@ import { MASTERS, type User } from './user.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
 const KINDS = new Set(['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding']);
-/** A rule that selects roles may come to grant anything. */
+/** The permissions of an aggregated role, because any role may match its selectors later. */
 const EVERYTHING = [
   { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
   { nonResourceURLs: ['*'], verbs: ['*'] },
@@ -39,8 +39,8 @@ export function checkEscalation(
     const roleRef = fieldsAt(draft, 'roleRef');
     const role = textAt(roleRef, 'name') ?? '';
     if (may('bind', textAt(roleRef, 'kind') === 'ClusterRole' ? 'clusterroles' : 'roles', role)) return;
-    wanted = authorizer.rulesBehind(roleRef, namespace);
-    // Upstream names the binding's kind where it means the role's.
+    wanted = authorizer.rulesOfRole(roleRef, namespace);
+    // Upstream's message names the binding's resource instead of the role's.
     if (wanted === undefined) throw notFound(resource, role);
   }
   const { rules, errors } = authorizer.rulesOf(user, namespace);

@@ -1,4 +1,4 @@
-/** `kubectl --as`: the user that a request with Impersonate headers counts as. */
+/** Returns the user that a request with Impersonate headers (`kubectl --as`) is for; throws if that is not allowed. */
 import { badRequest, internalError } from '../status.ts';
 import type { Authorizer } from './authorizer.ts';
 import type { Attributes } from './policyRules.ts';
@@ -48,7 +48,7 @@ function about(group: string, resource: string, name: string, subresource = '', 
   return { verb: 'impersonate', path: '', resource: { group, resource, subresource, namespace, name } };
 }
 
-/** What cannot be decoded stands for itself. */
+/** Decodes percent escapes; returns malformed text unchanged. */
 function decoded(key: string): string {
   try {
     return decodeURIComponent(key);

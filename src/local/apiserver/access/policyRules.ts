@@ -1,4 +1,4 @@
-/** The rules of roles: what they allow, whether some cover others, how they print. */
+/** The rules of roles: what they allow, whether some cover others, and their text. */
 import { listAt } from '../fields.ts';
 
 export interface PolicyRule {
@@ -9,10 +9,10 @@ export interface PolicyRule {
   readonly nonResourceURLs: readonly string[];
 }
 
-/** What a request asks for. */
+/** The attributes of a request that are authorized. */
 export interface Attributes {
   readonly verb: string;
-  /** Of requests on resources; the rest have a path. */
+  /** Undefined for requests that are not for resources, which are authorized by path. */
   readonly resource?: ResourceAttributes | undefined;
   readonly path: string;
 }
@@ -53,7 +53,7 @@ function urlMatches(pattern: string, path: string): boolean {
   return pattern.endsWith('*') && path.startsWith(pattern.replace(/\*+$/, ''));
 }
 
-/** Those single permissions of `wanted` that no rule of `held` gives. */
+/** Returns the single permissions of `wanted` that no rule of `held` allows. */
 export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
   return wanted
     .flatMap(breakDown)
@@ -71,7 +71,7 @@ export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRu
     }));
 }
 
-/** One verb on one resource of one group under one name (or one path) each. `subject` is the resource as the rule has it. */
+/** Splits a rule into one verb on one resource, group and name, or on one path. `subject`: the resource in the rule. */
 function breakDown(rule: PolicyRule): { readonly asked: Attributes; readonly subject: string }[] {
   const { apiGroups, resources, resourceNames, nonResourceURLs } = rule;
   const names = resourceNames.length === 0 ? [''] : resourceNames;
@@ -89,7 +89,7 @@ function breakDown(rule: PolicyRule): { readonly asked: Attributes; readonly sub
   ];
 }
 
-/** Rules that differ only in their verbs become one. */
+/** Merges rules that differ only in their verbs. */
 function compact(rules: readonly PolicyRule[]): PolicyRule[] {
   const merged = new Map<string, PolicyRule>();
   for (const rule of rules) {
@@ -100,7 +100,7 @@ function compact(rules: readonly PolicyRule[]): PolicyRule[] {
   return [...merged.values()];
 }
 
-/** As refusals print them, one per line. */
+/** Returns the rules as in upstream's error messages, one per line. */
 export function ruleLines(rules: readonly PolicyRule[]): string {
   return compact(rules)
     .map((rule) => {
@@ -120,7 +120,7 @@ export function ruleLines(rules: readonly PolicyRule[]): string {
     .join('\n');
 }
 
-/** A list of strings as Go quotes it. */
+/** Formats a list of strings like Go's %q. */
 export function goList(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;
 }

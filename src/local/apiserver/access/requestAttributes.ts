@@ -1,4 +1,4 @@
-/** What a request asks for, in the words of roles, and the refusal of it. */
+/** The attributes of a request for authorization, and the error when it is forbidden. */
 import type { KubeError } from '../../../kube/errors.ts';
 import { parseResourcePath } from '../http/requestPath.ts';
 import { forbidden, forbiddenPath } from '../status.ts';
@@ -20,7 +20,7 @@ export function requestAttributes(method: string, path: string, query: URLSearch
   const found = parseResourcePath(path);
   if (found === undefined) return { verb: method.toLowerCase(), path };
   const { group, plural, namespace, subresource = '' } = found;
-  // A namespace lives in itself.
+  // A namespace object is authorized like an object in that namespace.
   const home = group === '' && plural === 'namespaces' ? (found.name ?? '') : (namespace ?? '');
   const verb = found.name === undefined ? collectionVerb(method, query) : verbOf(method);
   const selected = (query.get('fieldSelector') ?? '')

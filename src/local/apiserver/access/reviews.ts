@@ -1,4 +1,4 @@
-/** Answers the reviews that ask about access. */
+/** Answers reviews of access and of users. */
 import type { Clock } from '../../../clock/clock.ts';
 import { timestamp } from '../../../units/timestamp.ts';
 import { ownershipAfterUpdate } from '../apply/managedFields.ts';
@@ -11,24 +11,24 @@ import type { Authorizer } from './authorizer.ts';
 import type { Attributes, PolicyRule } from './policyRules.ts';
 import type { User } from './user.ts';
 
-export interface Question {
+export interface Review {
   readonly kind: string;
   readonly body: Fields;
   readonly user: User;
   readonly fieldManager: string;
-  /** From the path of a local review. */
+  /** The namespace in the path of a LocalSubjectAccessReview. */
   readonly namespace: string | undefined;
 }
 
 export interface ReviewContext {
   readonly authorizer: Authorizer;
   readonly clock: Clock;
-  /** The user of a bearer token. */
+  /** Returns the user of a bearer token; undefined for an invalid one. */
   authenticate(token: string): User | undefined;
 }
 
-export function answerReview(question: Question, context: ReviewContext): object {
-  const { kind, body, user } = question;
+export function answerReview(review: Review, context: ReviewContext): object {
+  const { kind, body, user } = review;
   const typed = { kind, apiVersion: body['apiVersion'] };
   switch (kind) {
     case 'SelfSubjectReview': {
@@ -42,16 +42,16 @@ export function answerReview(question: Question, context: ReviewContext): object
         owner === undefined
           ? { user: {}, error: 'invalid bearer token' }
           : { authenticated: true, user: userInfo(owner), ...(audiences.length > 0 && { audiences }) };
-      return { ...reviewed(question, context, 'authentication'), status };
+      return { ...reviewed(review, context, 'authentication'), status };
     }
     case 'SelfSubjectRulesReview':
-      return { ...reviewed(question, context, 'authorization'), status: rulesStatus(question, context.authorizer) };
+      return { ...reviewed(review, context, 'authorization'), status: rulesStatus(review, context.authorizer) };
     default: {
-      checkReview(question);
+      checkReview(review);
       const who = kind === 'SelfSubjectAccessReview' ? user : subjectOf(body);
-      const { allowed, reason } = context.authorizer.decide(who, askedFor(question));
+      const { allowed, reason } = context.authorizer.decide(who, askedFor(review));
       const status = { allowed, ...(reason !== '' && { reason }) };
-      return { ...reviewed(question, context, 'authorization'), status };
+      return { ...reviewed(review, context, 'authorization'), status };
     }
   }
 }
@@ -60,8 +60,8 @@ function userInfo({ name, uid, groups, extra }: User): object {
   return withoutAbsent({ username: name, uid, groups, extra });
 }
 
-/** The review as posted, with its writer recorded. */
-function reviewed({ kind, body, fieldManager }: Question, { clock }: ReviewContext, inPackage: string): ApiObject {
+/** Returns the posted review with managed fields. */
+function reviewed({ kind, body, fieldManager }: Review, { clock }: ReviewContext, inPackage: string): ApiObject {
   const shape = shapeNamed(`io.k8s.api.${inPackage}.v1.${kind}`);
   const value = decodeReview(kind, shape, body);
   const managedFields = ownershipAfterUpdate(shape, undefined, value, {
@@ -79,7 +79,7 @@ function subjectOf(body: Fields): User {
   return { name: textAt(body, 'spec', 'user') ?? '', groups, uid: textAt(body, 'spec', 'uid') };
 }
 
-function askedFor({ body }: Question): Attributes {
+function askedFor({ body }: Review): Attributes {
   const resource = fieldsAt(body, 'spec', 'resourceAttributes');
   if (resource === undefined) {
     const path = fieldsAt(body, 'spec', 'nonResourceAttributes');
@@ -99,7 +99,7 @@ function askedFor({ body }: Question): Attributes {
   };
 }
 
-function checkReview({ kind, body, namespace }: Question): void {
+function checkReview({ kind, body, namespace }: Review): void {
   const resource = fieldsAt(body, 'spec', 'resourceAttributes');
   const path = fieldsAt(body, 'spec', 'nonResourceAttributes');
   const spec = new Check(body['spec'], 'spec');
@@ -120,7 +120,7 @@ function checkReview({ kind, body, namespace }: Question): void {
   }
 }
 
-function rulesStatus({ body, user }: Question, authorizer: Authorizer): object {
+function rulesStatus({ body, user }: Review, authorizer: Authorizer): object {
   const namespace = textAt(body, 'spec', 'namespace') ?? '';
   if (namespace === '') throw badRequest('no namespace on request');
   const { rules, errors } = authorizer.rulesOf(user, namespace);

@@ -1,4 +1,4 @@
-/** The user behind a request: a name, and the groups that roles are given to. */
+/** The user of a request. */
 export interface User {
   readonly name: string;
   readonly uid?: string | undefined;
@@ -10,7 +10,7 @@ export const AUTHENTICATED = 'system:authenticated';
 const UNAUTHENTICATED = 'system:unauthenticated';
 const ACCOUNT_PREFIX = 'system:serviceaccount:';
 const ACCOUNTS = 'system:serviceaccounts';
-/** Members of this group may do everything, whatever the roles say. */
+/** Members of this group may do everything, independent of roles. */
 export const MASTERS = 'system:masters';
 
 export const ANONYMOUS: User = { name: 'system:anonymous', groups: [UNAUTHENTICATED] };
@@ -28,7 +28,7 @@ export function accountGroups(namespace: string): string[] {
   return [ACCOUNTS, `${ACCOUNTS}:${namespace}`];
 }
 
-/** The service account that a user name stands for; undefined for other users. */
+/** Returns the service account of a user name; undefined for other users. */
 export function accountOf(userName: string): AccountName | undefined {
   if (!userName.startsWith(ACCOUNT_PREFIX)) return undefined;
   const [namespace, name, ...rest] = userName.slice(ACCOUNT_PREFIX.length).split(':');
@@ -38,7 +38,7 @@ export function accountOf(userName: string): AccountName | undefined {
   return { namespace, name };
 }
 
-/** Every user but the anonymous one is in the group of authenticated users, given or not. */
+/** Adds the group of authenticated or, for the anonymous user, unauthenticated users. */
 export function withAuthenticated(name: string, groups: readonly string[]): string[] {
   if (name === ANONYMOUS.name) return groups.includes(UNAUTHENTICATED) ? [...groups] : [...groups, UNAUTHENTICATED];
   return groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED) ? [...groups] : [...groups, AUTHENTICATED];

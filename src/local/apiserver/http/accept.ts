@@ -1,4 +1,4 @@
-/** Content negotiation: the first form in an Accept header that the server can produce. */
+/** Content negotiation: selects the first representation in an Accept header that the server can produce. */
 import { notAcceptable, unknownForm } from '../status.ts';
 
 export interface Accepted {
@@ -18,7 +18,7 @@ const MEDIA_TYPES = ['application/json', 'application/yaml', 'application/vnd.ku
 const STREAMS = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
 const META = 'meta.k8s.io';
 
-/** Why nothing in the header can be served; collections can be watched, too. */
+/** Returns the error when nothing in the header can be served; collections also offer watch streams. */
 export function refuseAccept(header: string | undefined, isCollection: boolean): Error {
   const types = (header ?? '').split(',').map((entry) => (entry.split(';')[0] ?? '').trim());
   const isForm = types.includes('application/json') || types.includes('application/yaml');
@@ -26,7 +26,7 @@ export function refuseAccept(header: string | undefined, isCollection: boolean):
   return notAcceptable(isCollection ? [...MEDIA_TYPES, ...STREAMS] : MEDIA_TYPES);
 }
 
-/** `undefined` when nothing in the header can be served (protobuf only, for example). */
+/** Returns undefined if nothing in the header can be served (only protobuf, for example). */
 export function negotiate(header: string | undefined): Accepted | undefined {
   for (const entry of (header ?? '*/*').split(',')) {
     const [type = '', ...parameters] = entry.split(';').map((part) => part.trim());

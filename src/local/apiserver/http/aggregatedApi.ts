@@ -1,6 +1,6 @@
 /**
- * An API group of another server that this one passes on, such as metrics-server's: lists, single objects and tables,
- * read only, of objects made when they are asked for.
+ * An aggregated API group, such as that of metrics-server: read-only lists, objects and tables, of objects computed for
+ * each request.
  */
 import type { Clock } from '../../../clock/clock.ts';
 import type { ApiObject } from '../fields.ts';
@@ -15,11 +15,11 @@ import { renderingIn } from './rendering.ts';
 import type { ResourcePath } from './requestPath.ts';
 
 export interface AggregatedResource extends ListedResource, Pick<Resource, 'columns'> {
-  /** Everything there is, of one namespace when it is given. */
+  /** Returns all objects, or those of a namespace. */
   all(namespace: string | undefined): readonly ApiObject[];
-  /** The word for it in "… not found", where it is not the plural. */
+  /** The name of the resource in "… not found" messages, which may differ from the plural. */
   readonly notFoundPlural: string;
-  /** Where the server that brings it would be. */
+  /** The service of the extension API server in the APIService. */
   readonly service: { readonly namespace: string; readonly name: string; readonly port: number };
 }
 

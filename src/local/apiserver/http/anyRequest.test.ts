@@ -1,6 +1,6 @@
 /**
- * Whatever a client sends, the server goes on: random paths, headers and bodies, uploads that break off, and sockets that
- * are half closed. After each of them the server must be ready, and every kind must list.
+ * The server survives any request: random paths, headers and bodies, interrupted uploads, and half-closed sockets. After
+ * them the server must be ready, and lists must succeed.
  */
 import { connect, type TLSSocket } from 'node:tls';
 import fc from 'fast-check';
@@ -63,7 +63,7 @@ const LISTS = [
   '/apis/karpenter.azure.com/v1alpha2/aksnodeclasses',
 ];
 
-/** What does not work any more. */
+/** Returns warnings, and failed requests that must succeed. */
 async function defects(): Promise<unknown[]> {
   const found: unknown[] = [...warnings];
   const ready = await send({ method: 'GET', path: '/readyz', headers: {} });
@@ -128,7 +128,7 @@ const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** One value somewhere inside becomes junk. */
+/** Replaces the value at a path (of indexes, modulo the number of members). */
 function mutated(value: unknown, path: readonly number[], replacement: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined || typeof value !== 'object' || value === null) return replacement;
@@ -189,14 +189,14 @@ const headers = fc.record(
 );
 const method = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS');
 
-/** Internal errors are ours; upstream's own bare 500s have no reason. */
+/** Internal errors are defects of ours; those of upstream have no reason, or the excepted messages. */
 function expectNoInternalError(sent: Sent, { code, text }: { code: number; text: string }): void {
   const isOurs = code === 500 && text.includes('"reason":"InternalError"') && !/no kubelet|impersonat/.test(text);
   expect([sent, isOurs ? text : '']).toEqual([sent, '']);
 }
 
 describe('any request', () => {
-  it('to any path is answered', { timeout: 60_000 }, async () => {
+  it('to any path gets a response', { timeout: 60_000 }, async () => {
     const paths = fc.array(segment, { maxLength: 7 }).map((parts) => `/${parts.join('/')}`);
     const body = fc.oneof(
       fc.constant(undefined),
@@ -243,7 +243,7 @@ describe('any request', () => {
     expect(await defects()).toEqual([]);
   });
 
-  it('that is nested without end is refused', async () => {
+  it('that is nested too deeply is rejected', async () => {
     const path = '/apis/karpenter.sh/v1/nodepools';
     for (const [open, close] of [
       ['[', ']'],
@@ -257,7 +257,7 @@ describe('any request', () => {
     expect(await defects()).toEqual([]);
   });
 
-  it('that copies its copies is refused', async () => {
+  it('whose patch doubles the object repeatedly is rejected', async () => {
     const path = '/api/v1/namespaces/default/configmaps';
     const type = { 'content-type': 'application/json' };
     const body = JSON.stringify({ metadata: { name: 'bomb' }, data: { a: 'x'.repeat(1000) } });
@@ -276,7 +276,7 @@ describe('any request', () => {
 describe('any connection', () => {
   const { hostname, port } = { hostname: '127.0.0.1', port: (): number => Number(new URL(endpoint.url).port) };
 
-  /** A raw TLS socket whose end is awaited, whichever side ends it. */
+  /** Opens a TLS socket, and resolves when either side has closed it. */
   async function raw(use: (socket: TLSSocket) => void): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const socket = connect({ host: hostname, port: port(), ca: endpoint.caPem, ALPNProtocols: ['http/1.1'] });
@@ -292,7 +292,7 @@ describe('any connection', () => {
     `POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${endpoint.token}\r\n` +
     `content-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
 
-  it('may break off or be half closed in the middle of an upload', async () => {
+  it('may be interrupted or half closed during an upload', async () => {
     const body = '{"metadata":{"name":"part"}}';
     await fc.assert(
       fc.asyncProperty(fc.nat(body.length), fc.boolean(), async (sentLength, isDestroyed) => {
@@ -307,7 +307,7 @@ describe('any connection', () => {
     expect(await defects()).toEqual([]);
   });
 
-  it('may send bytes that are no HTTP, or go away during a watch', async () => {
+  it('may send bytes that are not HTTP, or be closed during a watch', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 64 }), async (bytes) => {
         await raw((socket) => socket.end(Buffer.from(bytes)));

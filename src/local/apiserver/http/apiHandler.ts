@@ -1,4 +1,4 @@
-/** The whole API as a function from `ApiRequest` to `ApiResponse`; every failure is a Status object. */
+/** The API as a function from `ApiRequest` to `ApiResponse`; errors become Status objects. */
 import type { Clock } from '../../../clock/clock.ts';
 import { Authorizer } from '../access/authorizer.ts';
 import { checkEscalation } from '../access/escalation.ts';
@@ -21,7 +21,7 @@ import {
   REVIEWS,
 } from './discovery.ts';
 import { failureResponse } from './failure.ts';
-import type { KubeletDoor } from './kubeletDoor.ts';
+import type { KubeletApi } from './kubeletApi.ts';
 import { jsonResponse, textResponse, type ApiRequest, type ApiResponse } from './message.ts';
 import { OpenApi } from './openApi.ts';
 import { parseObject } from './decodeBody.ts';
@@ -41,18 +41,18 @@ const HEALTH_PATHS = new Set(['/healthz', '/livez', '/readyz']);
 const CHECKS = ['ping', 'store'];
 
 export interface ApiHandlerOptions {
-  /** The Kubernetes release that it says it is, such as `1.36.3`; the newest that it knows unless given. */
+  /** Returns the Kubernetes version to report, such as `1.36.3`. */
   readonly version: () => string;
   readonly clock: Clock;
-  /** The user of a bearer token. */
+  /** Returns the user of a bearer token; undefined for an invalid one. */
   readonly authenticate: (token: string) => User | undefined;
-  /** What other servers serve through this one. */
+  /** Aggregated resources. */
   readonly aggregated?: readonly AggregatedResource[] | undefined;
-  /** Answers for pods' logs. */
-  readonly kubelets?: KubeletDoor | undefined;
+  /** The kubelets, for logs of pods. */
+  readonly kubelets?: KubeletApi | undefined;
 }
 
-/** The answer of `/version`. */
+/** Returns the document of `/version`. */
 function versionOf(release: string): object {
   const [major = '', minor = ''] = release.split('.');
   return {
@@ -96,26 +96,26 @@ export function apiHandler(objects: Objects, options: ApiHandlerOptions): ApiHan
     const resource = catalog.find(path.group, path.version, path.plural);
     if (resource !== undefined) {
       return answerResource(request, path, resource, (draft, live) => {
-        // The right to patch is not the right to create by applying.
+        // Creating by server-side apply needs the permission to create besides that to patch.
         if (live === undefined && asked.method === 'PATCH') authorize(user, { ...attributes, verb: 'create' });
         checkEscalation(authorizer, user, resource, draft, live);
       });
     }
-    const passedOn = findAggregated(aggregated, path);
-    if (passedOn !== undefined) return answerAggregated(request, path, passedOn, clock);
-    const isHere = (one: { group: string; version: string }): boolean =>
+    const foreign = findAggregated(aggregated, path);
+    if (foreign !== undefined) return answerAggregated(request, path, foreign, clock);
+    const isInVersion = (one: { group: string; version: string }): boolean =>
       one.group === path.group && one.version === path.version;
-    const review = REVIEWS.find((one) => isHere(one) && one.plural === path.plural);
+    const review = REVIEWS.find((one) => isInVersion(one) && one.plural === path.plural);
     if (review === undefined) {
-      if (listed().some(isHere)) throw unknownPath();
+      if (listed().some(isInVersion)) throw unknownPath();
       return notFoundPage();
     }
     if (asked.method !== 'POST') throw methodNotAllowed();
     const { kind } = review;
     const body = parseObject(request, kind);
     const fieldManager = (asked.headers['user-agent'] ?? '').split('/')[0] || 'unknown';
-    const question = { kind, body, user, fieldManager, namespace: path.namespace };
-    return jsonResponse(answerReview(question, { authorizer, clock, authenticate }), 201);
+    const posted = { kind, body, user, fieldManager, namespace: path.namespace };
+    return jsonResponse(answerReview(posted, { authorizer, clock, authenticate }), 201);
   }
 
   function document(request: ApiRequest): ApiResponse {

@@ -1,4 +1,4 @@
-/** Bodies of requests as JSON values; refusals are in the words of upstream's decoder. */
+/** Parses bodies of requests; errors have the messages of upstream's decoder. */
 import { parseYaml } from '../../../api/yaml/parseYaml.ts';
 import { isFields, joinPath, jsonType, type Fields } from '../fields.ts';
 import { badRequest, unsupportedMediaType } from '../status.ts';
@@ -7,9 +7,9 @@ import { decodeProtobuf } from './protobuf.ts';
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const BODY_TYPES = ['application/json', 'application/yaml'];
-/** Most bytes of a body that a refusal shows. */
+/** Maximum number of bytes of a body in an error message. */
 const MAX_SHOWN = 30;
-/** Far more than any kind has. */
+/** More levels than any kind has. */
 const MAX_DEPTH = 300;
 const GO_TYPE_HEADER = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
 
@@ -17,7 +17,7 @@ export function mediaType(request: ApiRequest): string {
   return (request.headers['content-type'] ?? '').split(';')[0]?.trim() ?? '';
 }
 
-/** Go's words for what `JSON.parse` and the YAML parser refuse. */
+/** Returns Go's message for text that `JSON.parse` or the YAML parser rejects. */
 function syntaxError(text: string): string {
   let depth = 0;
   let index = 0;
@@ -27,12 +27,12 @@ function syntaxError(text: string): string {
     if ('}]'.includes(character)) depth--;
     index = character === '"' ? endOfString(text, index) : index + 1;
   }
-  // A string that does not end goes beyond the text.
+  // The index is beyond the text after an unterminated string.
   if (text.trim() === '' || depth > 0 || index > text.length) return 'unexpected end of JSON input';
   return `invalid character '${text.trim()[0] ?? ''}' looking for beginning of value`;
 }
 
-/** JSON, or YAML or protobuf where the type says so. `explain` words the failure for the operation at hand. */
+/** Parses JSON or, by content type, YAML or protobuf. `explain` returns the error message for the operation. */
 function parseBody(request: ApiRequest, explain: (why: string, text: string) => string): unknown {
   const type = mediaType(request);
   if (type === PROTOBUF) return decodeProtobuf(request.body);
@@ -49,7 +49,7 @@ function parseBody(request: ApiRequest, explain: (why: string, text: string) => 
   return value;
 }
 
-/** Also refuses names that would become an object's prototype when copied. */
+/** Whether a value has more levels, or a member `__proto__`, which would become the prototype of a copy. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0 || Object.hasOwn(value, '__proto__')) return true;
@@ -60,7 +60,7 @@ export function parsePatch(request: ApiRequest): unknown {
   return parseBody(request, (why) => `error decoding patch: ${why}`);
 }
 
-/** `kind`: what the address expects; `undefined` for delete options. */
+/** Parses an object. `kind`: the kind of the requested resource; undefined for delete options. */
 export function parseObject(request: ApiRequest, kind: string | undefined): Fields {
   const prefix = kind === undefined ? '' : `the object provided is unrecognized (must be of type ${kind}): `;
   const shown = (text: string): string => {
@@ -84,13 +84,13 @@ export function parseObject(request: ApiRequest, kind: string | undefined): Fiel
   return body;
 }
 
-/** Paths of members that a JSON text gives twice; `JSON.parse` silently keeps the last. */
+/** Returns the paths of duplicate members of a JSON text, of which `JSON.parse` keeps the last. */
 export function duplicateFields(request: ApiRequest): string[] {
   const type = mediaType(request);
   if (type !== '' && !type.endsWith('json')) return [];
   const text = request.body.toString('utf8');
   const found: string[] = [];
-  /** One entry per open container: names seen so far (objects only) and the path to it. */
+  /** The enclosing objects and lists: their paths, and the names seen so far (objects only). */
   const open: { readonly names: Set<string> | undefined; readonly path: string; index: number }[] = [];
   let path = '';
   let index = 0;

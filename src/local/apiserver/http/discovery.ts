@@ -1,4 +1,4 @@
-/** Discovery documents of what the server offers, in both forms that clients ask for. */
+/** Discovery documents of the served resources, aggregated and legacy. */
 import { createHash } from 'node:crypto';
 import { apiVersionOf } from '../../../api/object.ts';
 import { byPreference } from '../apiVersion.ts';
@@ -10,7 +10,7 @@ interface GroupVersions {
   readonly versions: readonly string[];
 }
 
-/** Kinds that exist only to be asked. */
+/** Kinds that can only be posted. */
 export const REVIEWS: readonly ListedResource[] = [
   review('authorization', 'SelfSubjectAccessReview'),
   review('authorization', 'SelfSubjectRulesReview'),
@@ -26,23 +26,23 @@ function review(inPackage: string, kind: string): ListedResource {
   return { ...PLAIN, ...names, group: `${inPackage}.k8s.io`, version: 'v1', namespaced: false, verbs: ['create'] };
 }
 
-/** The resources of one API version, reviews included. */
+/** Returns the resources of one API version, including reviews. */
 function servedIn(resources: readonly ListedResource[], group: string, version: string): readonly ListedResource[] {
   return [...resources, ...REVIEWS].filter((one) => one.group === group && one.version === version);
 }
 
-/** Other names, as far as there are any. */
+/** Returns short names and categories, without empty lists. */
 const otherNames = ({ shortNames, categories }: ListedResource): object => ({
   ...(shortNames.length > 0 && { shortNames }),
   ...(categories.length > 0 && { categories }),
 });
 
-/** The priority of each group, as upstream set it: its own groups come first, then CRDs' by name. */
+/** The priorities of upstream's groups, which come first; groups of CRDs follow by name. */
 export const GROUP_PRIORITIES: ReadonlyMap<string, number> = new Map(Object.entries(priorities));
 
 const rankOf = (group: string): number => -(GROUP_PRIORITIES.get(group) ?? 0);
 
-/** Lets clients notice that the stored form of a kind has changed. */
+/** Returns a hash of the stored form of a kind, by which clients detect its changes. */
 function storageVersionHash(resource: ListedResource): string {
   const stored = resource.storageKind ?? `${resource.group}/${resource.version}/${resource.kind}`;
   return createHash('sha256').update(stored).digest().subarray(0, 8).toString('base64');
@@ -73,7 +73,7 @@ export function legacyGroup(resources: readonly ListedResource[], group: string)
   return found === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...groupDocument(found) };
 }
 
-/** `address`: where the client reached us. */
+/** `address`: the host of the request. */
 export function legacyVersions(address: string): object {
   return {
     kind: 'APIVersions',
@@ -132,7 +132,7 @@ function subresources(resource: ListedResource): (Action & { readonly verbs: rea
   ];
 }
 
-/** `apidiscovery.k8s.io`: everything below `/api` or `/apis` in one document. */
+/** Returns the discovery of all resources below `/api` or `/apis` (`apidiscovery.k8s.io`). */
 export function aggregatedDiscovery(resources: readonly ListedResource[], core: boolean, version: string): object {
   const groups = core ? [{ group: '', versions: ['v1'] }] : groupsOf(resources);
   return {
@@ -150,7 +150,7 @@ export function aggregatedDiscovery(resources: readonly ListedResource[], core: 
   };
 }
 
-/** Built-in kinds leave out of a response kind what the document already says. */
+/** Returns the response kind, which for built-in kinds omits group and version if they are those of the document. */
 function responseKind(resource: ListedResource, of: { group: string; version: string; kind: string }): object {
   const isOwn = !resource.custom && of.group === resource.group && of.version === resource.version;
   return isOwn ? { group: '', version: '', kind: of.kind } : { group: of.group, version: of.version, kind: of.kind };

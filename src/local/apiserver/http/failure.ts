@@ -1,4 +1,4 @@
-/** Whatever was thrown as a Status, in the form that the client accepts. */
+/** Returns the response for a thrown error: a Status in the representation that the client accepts. */
 import { KubeError } from '../../../kube/errors.ts';
 import { internalError } from '../status.ts';
 import { negotiate } from './accept.ts';

@@ -1,6 +1,6 @@
 /**
- * The API on a socket: HTTPS with bearer tokens and client certificates. Watches are streamed and end when the client or
- * the server goes. Whatever a client sends or leaves out, the server goes on.
+ * Serves the API over HTTPS with bearer tokens and client certificates. Watches are streamed, and end when the client
+ * disconnects or the server closes. No request or disconnection ends the server.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createSecureServer, type Http2ServerRequest } from 'node:http2';
@@ -21,16 +21,16 @@ import { parseUrl } from './requestPath.ts';
 const CREDENTIAL = 'authentication.kubernetes.io/credential-id';
 const compress = promisify(gzip);
 
-/** What etcd takes, and so what real servers take. */
+/** The limit of real servers. */
 const MAX_BODY = 3 * 1024 * 1024;
 /** Below this, compressing costs more than it saves. */
 const COMPRESS_FROM = 128 * 1024;
 
-/** The same from clients that speak HTTP/2 and from those that do not. */
+/** Requests over HTTP/1.1 or HTTP/2. */
 type Incoming = IncomingMessage | Http2ServerRequest;
 type Outgoing = ServerResponse;
 
-/** One client may list everything there is. */
+/** Large, because a client may list all objects. */
 const SESSION_MEGABYTES = 1000;
 
 export interface HttpsServerOptions extends Pick<ApiHandlerOptions, 'clock' | 'authenticate'> {
@@ -56,7 +56,7 @@ export async function listenHttps(options: HttpsServerOptions): Promise<HttpsSer
   async function serve(request: Incoming, response: Outgoing): Promise<void> {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    // Both report that the client went away, possibly more than once.
+    // Both emit errors, possibly several, when the client disconnects.
     request.on('error', () => gone.abort());
     response.on('error', () => gone.abort());
     const signal = AbortSignal.any([gone.signal, closing.signal]);
@@ -64,7 +64,7 @@ export async function listenHttps(options: HttpsServerOptions): Promise<HttpsSer
       const found = await clock.track(answer(request, signal));
       if (!gone.signal.aborted) await send(request, response, found, signal);
     } catch (error) {
-      // An answer that has begun cannot be finished: the client must see that it is not complete.
+      // The response may have begun: closing the connection shows the client that it is incomplete.
       if (!signal.aborted) process.emitWarning(error instanceof Error ? error : String(error));
       response.destroy();
     }
@@ -101,22 +101,22 @@ export async function listenHttps(options: HttpsServerOptions): Promise<HttpsSer
       ca: options.caPem,
       requestCert: true,
       rejectUnauthorized: false,
-      // Kubernetes' clients put all their watches into one connection; browsers and scripts need not.
+      // Kubernetes clients use HTTP/2; browsers and scripts may use HTTP/1.1.
       allowHTTP1: true,
       maxSessionMemory: SESSION_MEGABYTES,
     },
     (request, response) => {
-      // Node's HTTP/2 responses are made to stand in for the older ones; their types only do not say so.
+      // Node's HTTP/2 responses are compatible with those of HTTP/1.1, but not their types.
       void serve(request, response as unknown as Outgoing);
     },
   );
-  // Long watches and idle kubectl connections are normal here.
+  // No timeout, because watches and idle connections of kubectl last long.
   server.setTimeout(0);
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  // A client that breaks off in the middle of a session ends only that session.
+  // An error of one HTTP/2 session must not end the server.
   server.on('sessionError', (_error, session) => session.destroy());
   const port = await listen(server, options.port, options.host);
   return {
@@ -125,7 +125,7 @@ export async function listenHttps(options: HttpsServerOptions): Promise<HttpsSer
       closing.abort();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
-        // Connections that are kept open are cut.
+        // Closes keep-alive connections.
         setImmediate(() => {
           for (const socket of sockets) socket.destroy();
         });
@@ -134,7 +134,7 @@ export async function listenHttps(options: HttpsServerOptions): Promise<HttpsSer
   };
 }
 
-/** A request without credentials is anonymous; one with unknown credentials is refused. */
+/** Returns the user of a request, anonymous without credentials; throws on an invalid token. */
 function authenticated(request: Incoming, authenticate: HttpsServerOptions['authenticate']): User {
   const socket = request.socket as TLSSocket;
   if (socket.authorized) {
@@ -192,11 +192,11 @@ async function send(request: Incoming, response: Outgoing, answer: ApiResponse, 
   if (answer.contentType !== '') response.setHeader('content-type', answer.contentType);
   response.setHeader('cache-control', answer.headers?.['cache-control'] ?? 'no-cache, private');
   response.statusCode = answer.code;
-  // A client that still has something to send cannot use this connection for another request.
+  // The connection cannot be reused while the client still sends a body.
   if (!request.complete && request.httpVersionMajor === 1) response.setHeader('connection', 'close');
   const { body } = answer;
   if (isWatch(body)) {
-    // Clients wait for the headers before they trust that the watch has begun.
+    // Clients wait for the headers as the start of the watch.
     response.flushHeaders();
     for await (const line of body) {
       if (!response.write(line)) await drained(response, signal);
@@ -211,11 +211,11 @@ async function send(request: Incoming, response: Outgoing, answer: ApiResponse, 
     response.end(await compress(body, { level: 1 }));
     return;
   }
-  // Node writes headers in the encoding of a text that follows at once; bytes leave them alone.
+  // With a string body, Node would write the headers in the encoding of the string; bytes avoid that.
   response.end(request.method === 'HEAD' ? undefined : Buffer.from(body));
 }
 
-/** The bytes of UTF-8 text, as Go sends them; nothing for text that no header can carry. */
+/** Returns text as UTF-8 bytes for a header, like Go; nothing if it has control characters. */
 function headerText(text: string): string[] {
   const bytes = Buffer.from(text, 'utf8').toString('latin1');
   return /[^ -~\u0080-\u00ff]/.test(bytes) ? [] : [bytes];

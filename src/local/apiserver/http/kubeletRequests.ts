@@ -1,13 +1,13 @@
 /**
- * Requests that the API server passes on: logs, and connections into containers, pods, services and nodes. The kubelets
- * of the cluster answer, or the refusal is the one that upstream gives before it asks one.
+ * Requests that the API server forwards: logs, and connections to containers, pods, services and nodes. Kubelets respond
+ * to them, or upstream's checks before forwarding reject them.
  */
 import { at, listAt, numberAt, textAt } from '../fields.ts';
 import type { Objects } from '../objects.ts';
 import type { Target } from '../resource.ts';
 import { badRequest, internalError, notFound, serviceUnavailable } from '../status.ts';
 import { keyOf } from '../store.ts';
-import { containerOf, logOptions, type KubeletDoor } from './kubeletDoor.ts';
+import { containerOf, logOptions, type KubeletApi } from './kubeletApi.ts';
 import { textResponse, type ApiRequest, type ApiResponse } from './message.ts';
 
 const CONNECTIONS = new Set(['exec', 'attach', 'portforward', 'proxy']);
@@ -21,7 +21,7 @@ export function isForKubelet(method: string, subresource = ''): boolean {
 
 export function answerForKubelet(
   objects: Objects,
-  kubelets: KubeletDoor | undefined,
+  kubelets: KubeletApi | undefined,
   request: ApiRequest,
   target: Target,
   subresource: string,
@@ -31,7 +31,7 @@ export function answerForKubelet(
   const node = textAt(pod, 'spec', 'nodeName') ?? '';
   if (subresource === 'log' && request.method === 'GET') {
     const options = logOptions(request, pod, objects.clock.now());
-    // A pod without a node has no logs yet, which is no failure upstream.
+    // Upstream returns no error for the logs of an unscheduled pod.
     if (node === '') return NO_CONTENT;
     const body = kubelets?.logs(pod, options, request.signal);
     if (body !== undefined) return { ...textResponse(''), body };
@@ -40,14 +40,14 @@ export function answerForKubelet(
     const refused = kubelets?.refuseEntry(pod, subresource);
     if (refused !== undefined) throw refused;
   }
-  // The pod has no node, or its node has no kubelet to call.
+  // The pod is unscheduled, or the kubelet of its node does not respond.
   if (node === '') throw badRequest(`pod ${pod.metadata.name} does not have a host assigned`);
-  // Upstream looks the node up on behalf of the pod, and says so.
+  // Upstream's message names the resource pods where the node does not exist.
   const isKnown = objects.store.table('', 'nodes').get(node) !== undefined;
   throw isKnown ? noAnswer(node) : notFound({ group: '', plural: 'pods' }, node);
 }
 
-/** Nothing listens behind the pods of this cluster: the proxy gets as far as finding where it would connect to. */
+/** Returns the error of a proxy request, at the latest of the connection, because pods have no listening processes. */
 function refuseProxy(objects: Objects, { resource, namespace, name: id }: Target): Error {
   const parts = id.split(':');
   const [scheme = '', name = '', port = ''] = parts.length === 3 ? parts : ['', ...parts];

@@ -1,4 +1,4 @@
-/** Requests and answers of the API as plain data, apart from any socket. */
+/** Requests and responses of the API as plain data, independent of sockets. */
 import type { User } from '../access/user.ts';
 
 export interface ApiRequest {
@@ -9,7 +9,7 @@ export interface ApiRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
   readonly user: User;
-  /** Headers that ask to count as another user, each with all its values. */
+  /** The Impersonate headers, with all their values. */
   readonly impersonation?: Readonly<Record<string, readonly string[] | undefined>> | undefined;
   readonly signal: AbortSignal;
 }
@@ -18,7 +18,7 @@ export interface ApiResponse {
   readonly code: number;
   readonly contentType: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** A text, bytes, or the lines of a watch. */
+  /** Text, bytes, or the lines of a watch. */
   readonly body: string | Buffer | AsyncIterable<string>;
 }
 
@@ -34,10 +34,10 @@ export function textResponse(body: string, code = 200): ApiResponse {
   return { code, contentType: 'text/plain; charset=utf-8', body };
 }
 
-/** Faults that a server injects: delays, refusals, cut watches. */
+/** Injected faults: delays, errors, interrupted watches. */
 export interface RequestTrouble {
-  /** Before a request is answered: may take its time, or throw the `KubeError` that the client gets. */
+  /** Called before a request is handled: may delay it, or throw a `KubeError` for the client. */
   before(request: ApiRequest): Promise<void>;
-  /** Around the lines of a watch: a `KubeError` thrown here cuts the connection. */
+  /** Wraps the lines of a watch: an error thrown here closes the connection. */
   watching(request: ApiRequest, lines: AsyncIterable<string>): AsyncIterable<string>;
 }

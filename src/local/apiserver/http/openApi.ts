@@ -1,6 +1,6 @@
 /**
- * `/openapi/v3`: the index, and per group version a document with the schemas of its kinds and the paths that
- * `kubectl` looks up (which kind, which verbs, which query parameters).
+ * `/openapi/v3`: the index, and for each group version a document with the schemas of its kinds and the paths in which
+ * `kubectl` looks up kinds, verbs and query parameters.
  */
 import { createHash } from 'node:crypto';
 import type { Catalog } from '../catalog.ts';
@@ -11,14 +11,14 @@ import type { OpenApiSchema } from '../shape.ts';
 import { REVIEWS } from './discovery.ts';
 import { openApiV2, type OpenApiV2 } from './openApiV2.ts';
 
-/** What `kubectl explain` says about Kubernetes' own kinds and their most used fields, in our own words. */
+/** Our descriptions of a built-in type and its most used fields, for `kubectl explain`. */
 interface TypeDescription {
   readonly about?: string;
   readonly fields: Readonly<Record<string, string>>;
 }
 
 const TYPES: Readonly<Record<string, TypeDescription>> = descriptions.types;
-/** Fields that mean the same wherever they occur at the top of an object. */
+/** Descriptions of top-level fields that all kinds have. */
 const COMMON_FIELDS: Readonly<Record<string, string>> = descriptions.common;
 const VERSION = 'v1.36.0';
 const LIST_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta';
@@ -67,9 +67,9 @@ export class OpenApi {
     return { paths };
   }
 
-  /** `key`: `api/v1`, `apis/apps/v1`. */
+  /** `key`: for example `api/v1` or `apis/apps/v1`. */
   document(key: string): { readonly text: string; readonly hash: string } | undefined {
-    this.forgetOld();
+    this.dropOutdated();
     const known = this.documents.get(key);
     if (known !== undefined || !this.keys().has(key)) return known;
     const text = JSON.stringify(this.build(key));
@@ -78,9 +78,9 @@ export class OpenApi {
     return made;
   }
 
-  /** All kinds in one document of the older form. */
+  /** Returns the OpenAPI v2 document, with all kinds. */
   version2(): OpenApiV2 {
-    this.forgetOld();
+    this.dropOutdated();
     if (this.older === undefined) {
       const schemas: Record<string, OpenApiSchema> = {};
       for (const key of this.keys()) Object.assign(schemas, this.schemas(key).schemas);
@@ -89,8 +89,8 @@ export class OpenApi {
     return this.older;
   }
 
-  /** What was made before kinds came, changed or went. */
-  private forgetOld(): void {
+  /** Drops the cached documents when the served kinds have changed. */
+  private dropOutdated(): void {
     if (this.generation === this.catalog.generation) return;
     this.generation = this.catalog.generation;
     this.documents.clear();
@@ -141,7 +141,7 @@ function described(name: string, schema: OpenApiSchema, isKind: boolean): OpenAp
   return withFields(about === undefined ? schema : { description: about, ...schema }, fields, isKind);
 }
 
-/** A property that is a reference can carry no description of its own, so it is wrapped, as upstream does. */
+/** Adds descriptions to properties; references cannot have one, so they are wrapped in `allOf`, like upstream's. */
 function withFields(schema: OpenApiSchema, fields: Readonly<Record<string, string>>, isKind: boolean): OpenApiSchema {
   if (schema.properties === undefined) return schema;
   const properties = Object.entries(schema.properties).map(([name, property]): [string, OpenApiSchema] => {

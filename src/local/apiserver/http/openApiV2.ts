@@ -1,16 +1,16 @@
 /**
- * `/openapi/v2`, which kubectl still asks for when it meets an unknown kind: the schemas of all kinds in the older
- * form, as JSON or in the protobuf form that clients prefer.
+ * `/openapi/v2`, which kubectl still requests for unknown kinds: the schemas of all kinds in the older format, as JSON
+ * or as protobuf, which clients prefer.
  */
 import type { OpenApiSchema } from '../shape.ts';
 import { message, type Value } from './protobufWriter.ts';
 
 type Schema = OpenApiSchema & Readonly<Record<string, unknown>>;
 
-/** Keywords that the older form does not have. */
+/** Keywords that version 2 does not have. */
 const DROPPED = new Set(['nullable', 'oneOf', 'anyOf', 'not', 'default', 'allOf', '$ref', 'example']);
 
-/** References point elsewhere, wrapped ones stand alone, and what may be one of several is a string. */
+/** Converts a schema to version 2: with other paths of references, without `allOf`, and strings for `oneOf`. */
 function older(schema: Schema): Schema {
   const wrapped = schema.allOf?.length === 1 ? schema.allOf[0]?.$ref : undefined;
   const reference = schema.$ref ?? wrapped;
@@ -47,7 +47,7 @@ export function openApiV2(schemas: Readonly<Record<string, OpenApiSchema>>, vers
   };
 }
 
-/** Each as a message of its name and itself. */
+/** Encodes each schema as a message of its name and itself. */
 function named(schemas: Readonly<Record<string, Schema>>): readonly Buffer[] {
   return Object.entries(schemas).map(([name, schema]) => message({ 1: name, 2: encode(schema) }));
 }
@@ -83,5 +83,5 @@ function encode(schema: Schema): Buffer {
   });
 }
 
-/** JSON is YAML. */
+/** Encodes a value as an Any message, whose YAML text may be JSON. */
 const any = (value: unknown): Buffer => message({ 2: JSON.stringify(value) });

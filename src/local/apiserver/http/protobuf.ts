@@ -1,6 +1,6 @@
 /**
- * Reads Kubernetes' binary format, in which `kubectl` sends typed objects, as the JSON of the same object. Answers are
- * always JSON, which every such client accepts, too.
+ * Decodes Kubernetes' protobuf format, in which `kubectl` sends typed objects, to JSON. Responses are always JSON, which
+ * such clients accept too.
  */
 import { goPackage } from '../apiVersion.ts';
 import { isFields, type Fields } from '../fields.ts';
@@ -8,7 +8,7 @@ import { isZero } from '../normalise.ts';
 import table from '../schemas/protobuf.json' with { type: 'json' };
 import { badRequest } from '../status.ts';
 
-/** name, type, form, and how JSON treats it: `omit` leaves zero values out, `inline` merges it into its parent. */
+/** Name, type, form, and the JSON tag: `omit` drops zero values, `inline` merges the value into its parent. */
 type FieldRow = readonly [name: string, type: string, form: string, tag?: string];
 
 const messages = table as unknown as Readonly<Record<string, Readonly<Record<string, FieldRow>>>>;
@@ -21,7 +21,7 @@ interface Wire {
   readonly bytes: Buffer;
 }
 
-/** The fields of one message, in order. */
+/** Yields the fields of a message in order. */
 function* wireFields(buffer: Buffer): Generator<Wire> {
   let offset = 0;
   const varint = (): bigint => {
@@ -49,7 +49,7 @@ function* wireFields(buffer: Buffer): Generator<Wire> {
       case 2:
         yield { number, varint: 0n, bytes: take(Number(varint())) };
         break;
-      // No kind has a field of a fixed size.
+      // No kind has fields of fixed-size wire types.
       default:
         throw badRequest('the protobuf body uses an unknown wire type');
     }
@@ -139,19 +139,19 @@ function decodeMessage(type: string, buffer: Buffer, depth: number): Fields {
   return result;
 }
 
-/** `io.k8s.api.apps.v1.Deployment` for `apps/v1` and `Deployment`; options and statuses live in the meta package. */
+/** Returns the type of a kind, such as `io.k8s.api.apps.v1.Deployment`. */
 function typeName(apiVersion: string, kind: string): string {
   if (kind === 'DeleteOptions') return 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
   const [version = '', group = ''] = apiVersion.split('/').toReversed();
   return `io.k8s.api.${goPackage(group)}.${version}.${kind}`;
 }
 
-/** An object in its envelope, which names its type. */
+/** Decodes an object from its envelope, which has its apiVersion and kind. */
 export function decodeProtobuf(body: Buffer): Fields {
   try {
     return decodeEnvelope(body);
   } catch (error) {
-    // Times beyond all dates, numbers cut short, and JSON inside that is none.
+    // Times out of range, incomplete numbers, and invalid JSON in the body.
     if (error instanceof RangeError || error instanceof SyntaxError) throw badRequest(`protobuf: ${error.message}`);
     throw error;
   }

@@ -1,12 +1,12 @@
-/** Writes the wire format of protobuf, as far as OpenAPI documents need it. */
+/** Encodes the part of the protobuf wire format that OpenAPI documents need. */
 const VARINT = 0;
 const DOUBLE = 1;
 const BYTES = 2;
 
-/** A text, bytes of a message inside, a flag, a whole number, a number with a fraction, or several of these. */
+/** A string, a nested message, a boolean, an integer, a double, or a list of these. */
 export type Value = string | Buffer | boolean | number | { readonly double: number } | undefined | readonly Value[];
 
-/** A message from the numbers of its fields; what has no value, or the value that a field has anyway, is left out. */
+/** Encodes a message from values by field number; undefined and zero values are omitted. */
 export function message(fields: Readonly<Record<number, Value>>): Buffer {
   return Buffer.concat(Object.entries(fields).flatMap(([number, value]) => encoded(Number(number), value)));
 }

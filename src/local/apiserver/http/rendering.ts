@@ -1,4 +1,4 @@
-/** Objects and lists in the form that a client accepts: JSON, YAML, tables or metadata only. */
+/** Renders objects and lists in the representation that a client accepts: JSON, YAML, tables or metadata only. */
 import { printYaml } from '../../../api/yaml/printYaml.ts';
 import { apiVersionOf } from '../../../api/object.ts';
 import { goPackage } from '../apiVersion.ts';
@@ -32,7 +32,7 @@ export function renderingIn({ as, version }: Accepted, query: URLSearchParams, n
   };
 
   const list: Rendering['list'] = ({ items, metadata: given }, resource) => {
-    // Lists of custom resources always have the field.
+    // Lists of custom resources always have `continue`.
     const metadata = resource.custom ? { continue: '', ...given } : given;
     const head = { kind: resource.listKind, apiVersion: apiVersionOf(resource), metadata };
     if (as === 'table') return table(resource, items, given, 200);
@@ -50,7 +50,7 @@ function goListType({ group, listKind, custom }: Rendered): string {
   return custom ? 'unstructured.UnstructuredList' : `${goPackage(group)}.${listKind}`;
 }
 
-/** Members in the order of their names, as Go prints its maps. */
+/** Renders YAML with members sorted by name, like Go's maps. */
 export function yamlResponse(value: unknown, code: number): ApiResponse {
   return { code, contentType: 'application/yaml', body: printYaml(sortedJson(value)) };
 }

@@ -1,4 +1,4 @@
-/** Query parameters, headers and bodies as the typed options that operations take. */
+/** Parses query parameters, headers and bodies to the typed options of operations. */
 import type { DeleteOptions } from '../../../kube/kube.ts';
 import { fieldsAt, numberAt, textAt, withoutAbsent, type Fields } from '../fields.ts';
 import type { PatchType } from '../patch/patchObject.ts';
@@ -16,7 +16,7 @@ const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([
   ['application/strategic-merge-patch+json', 'strategic'],
   [APPLY, 'apply'],
 ]);
-/** A watch without a limit of its own ends after an hour, so that clients spread over restarts. */
+/** Default timeout of a watch; watches are limited so that clients reconnect from time to time. */
 const WATCH_SECONDS = 3600;
 
 export function integer(query: URLSearchParams, name: string): number | undefined {
@@ -37,7 +37,7 @@ export function isWatch(request: ApiRequest): boolean {
 
 const MATCHES = ['Exact', 'NotOlderThan', ''];
 
-/** Combinations of options that mean nothing. */
+/** Throws on invalid combinations of options for lists and watches. */
 function checkReading(query: URLSearchParams, watches: boolean): void {
   const MATCH = 'resourceVersionMatch';
   const match = query.get(MATCH) ?? '';
@@ -128,7 +128,7 @@ function isPolicy(value: string | null | undefined): value is 'Foreground' | 'Ba
   return value === 'Foreground' || value === 'Background' || value === 'Orphan';
 }
 
-/** From the query and a body of options, which is the request's own unless given. */
+/** Returns the options from the query and from `given`, by default the body of the request. */
 export function deleteOptions(request: ApiRequest, given?: Fields): DeleteOptions {
   const { query } = request;
   const body = given ?? (request.body.length === 0 ? undefined : parseObject(request, undefined));

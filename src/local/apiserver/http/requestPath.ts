@@ -1,4 +1,4 @@
-/** The address of a request: which resource, object and subresource it names, if any. */
+/** The resource, object and subresource of a request's path. */
 export interface ResourcePath {
   readonly group: string;
   readonly version: string;
@@ -8,7 +8,7 @@ export interface ResourcePath {
   readonly subresource: string | undefined;
 }
 
-/** The decoded path and the query of a request line; `undefined` when the path cannot be decoded. */
+/** Returns the decoded path and the query of a request line; undefined if the path is malformed. */
 export function parseUrl(url: string): { readonly path: string; readonly query: URLSearchParams } | undefined {
   const [, path = '', query = ''] = /^([^?#]*)\??([^#]*)/s.exec(url) ?? [];
   if (!path.startsWith('/')) return undefined;
@@ -20,20 +20,20 @@ export function parseUrl(url: string): { readonly path: string; readonly query: 
   }
 }
 
-/** `undefined` for everything that is not below a resource: discovery, health, OpenAPI. */
+/** Returns undefined for paths that are not of resources: discovery, health, OpenAPI. */
 export function parseResourcePath(path: string): ResourcePath | undefined {
   const [root, ...parts] = path.split('/').filter((part) => part !== '');
   if (root !== 'api' && root !== 'apis') return undefined;
   const [group = '', version = '', ...tail] = root === 'api' ? ['', ...parts] : parts;
   if (tail.length === 0) return undefined;
-  // `namespaces/x/pods` is inside a namespace; `namespaces/x` and `namespaces/x/status` are the namespace itself.
+  // `namespaces/x/pods` is in a namespace; `namespaces/x` and `namespaces/x/status` are the namespace itself.
   const inNamespace =
     tail[0] === 'namespaces' &&
     tail.length >= 3 &&
     !(group === '' && (tail[2] === 'status' || tail[2] === 'finalize') && tail.length === 3);
   const namespace = inNamespace ? tail[1] : undefined;
   const [plural = '', name, subresource, ...beyond] = inNamespace ? tail.slice(2) : tail;
-  // Behind a proxy lies the path of another server.
+  // After `proxy` comes the path on the proxied server.
   if (plural === '' || (beyond.length > 0 && subresource !== 'proxy')) return undefined;
   return { group, version, namespace, plural, name, subresource };
 }

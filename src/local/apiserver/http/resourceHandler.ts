@@ -1,4 +1,4 @@
-/** Requests on resources: their effects on objects, and answers as objects, lists, tables or watches. */
+/** Handles requests for resources; responds with objects, lists, tables or watches. */
 import { scaleColumns } from '../columns/cluster.ts';
 import { deleteObject } from '../deletion.ts';
 import { isFields, textAt } from '../fields.ts';
@@ -14,7 +14,7 @@ import type { WriteRequest } from '../writeRequest.ts';
 import { negotiate, refuseAccept, type Accepted } from './accept.ts';
 import { parseObject, parsePatch } from './decodeBody.ts';
 import { failureResponse } from './failure.ts';
-import type { KubeletDoor } from './kubeletDoor.ts';
+import type { KubeletApi } from './kubeletApi.ts';
 import { answerForKubelet, isForKubelet } from './kubeletRequests.ts';
 import { jsonResponse, type ApiRequest, type ApiResponse } from './message.ts';
 import { renderingIn, type Rendering } from './rendering.ts';
@@ -23,11 +23,11 @@ import type { ResourcePath } from './requestPath.ts';
 import { includeObject } from './table.ts';
 import { watchLines } from './watchLines.ts';
 
-/** Subresources that are the object itself, in part. */
+/** Subresources that can be replaced and patched. */
 const WRITABLE = new Set(['status', 'scale', 'finalize', 'approval', 'ephemeralcontainers', 'resize']);
 const SUCCESS = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
-/** A request whose path, resource and form of the answer are known. */
+/** A request with its parsed path, resource and representation of the response. */
 interface Call {
   readonly request: ApiRequest;
   readonly path: ResourcePath;
@@ -41,11 +41,11 @@ export type ResourceHandler = (
   request: ApiRequest,
   path: ResourcePath,
   resource: Resource,
-  /** Whether the writer may write this object. */
+  /** Throws if the writer is not authorized to write the object. */
   guard: NonNullable<WriteRequest['guard']>,
 ) => ApiResponse;
 
-export function resourceHandler(objects: Objects, kubelets: KubeletDoor | undefined): ResourceHandler {
+export function resourceHandler(objects: Objects, kubelets: KubeletApi | undefined): ResourceHandler {
   const { clock } = objects;
 
   function collection({ request, path, resource, accepted, write, render }: Call): ApiResponse {
@@ -72,7 +72,7 @@ export function resourceHandler(objects: Objects, kubelets: KubeletDoor | undefi
         for (const { metadata } of page.items) {
           deleteObject(objects, { resource, namespace: metadata.namespace, name: metadata.name }, options);
         }
-        // The answer lists what was there.
+        // The response is the list of the deleted objects.
         return renderingIn({ as: 'json', version: 'v1' }, request.query, clock.now()).list(page, resource);
       }
       default:
@@ -84,7 +84,7 @@ export function resourceHandler(objects: Objects, kubelets: KubeletDoor | undefi
     const { request, path, resource, render } = call;
     const { subresource } = path;
     if (subresource !== undefined && !hasSubresource(resource, subresource)) throw unknownPath();
-    // Checks the options, also of requests that do not use them.
+    // Validates the options also for requests that do not use them.
     const write = call.write();
     if (isForKubelet(request.method, subresource)) {
       return answerForKubelet(objects, kubelets, request, target, subresource ?? '');
@@ -125,7 +125,7 @@ export function resourceHandler(objects: Objects, kubelets: KubeletDoor | undefi
     }
   }
 
-  /** POST bindings: the same as POST pods/binding, with the pod named in the body. */
+  /** POST bindings: like POST pods/binding, with the pod's name in the body. */
   function bind(request: ApiRequest, namespace: string | undefined): ApiResponse {
     const body = parseObject(request, 'Binding');
     const target = {

@@ -1,4 +1,4 @@
-/** Objects as a `meta.k8s.io/v1 Table`, which is what `kubectl get` prints. */
+/** Renders objects as a `meta.k8s.io/v1 Table`, which `kubectl get` prints. */
 import type { ApiObject } from '../fields.ts';
 import type { Resource } from '../resource.ts';
 
@@ -36,7 +36,7 @@ function renderRow(resource: TableShape, object: ApiObject, include: IncludeObje
   return { ...shown, object: include === 'Object' ? object : partialMetadata(object) };
 }
 
-/** An object reduced to what identifies and labels it. */
+/** Returns an object with its metadata only. */
 export function partialMetadata(object: ApiObject): object {
   return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata };
 }

@@ -1,4 +1,4 @@
-/** A watch on the wire: one JSON line per event, in the form that the client asked for. */
+/** Renders the events of a watch, one JSON line each, in the representation that the client accepts. */
 import { KubeError } from '../../../kube/errors.ts';
 import type { ApiObject } from '../fields.ts';
 import { apiVersionOf } from '../../../api/object.ts';
@@ -21,7 +21,7 @@ export async function* watchLines(
   let first = true;
   const tableText = (objects: readonly ApiObject[], resourceVersion: string): string => {
     const table = renderTable(resource, objects, { resourceVersion }, include, now());
-    // Columns are sent once: clients remember them.
+    // Column definitions are sent only once; clients keep them.
     const shown = first ? table : { ...table, columnDefinitions: null };
     first = false;
     return JSON.stringify(shown);

@@ -1,4 +1,4 @@
-/** What the API server passes on to a pod's kubelet: logs, and connections into a container. */
+/** The kubelets behind the API server: logs of containers, and connections into them. */
 import { listAt, textAt, type ApiObject } from '../fields.ts';
 import { badRequest, invalid } from '../status.ts';
 import { Check } from '../strategies/check.ts';
@@ -16,11 +16,11 @@ export interface LogOptions {
   readonly since: number | undefined;
 }
 
-/** The kubelets of a cluster, as far as they answer. */
-export interface KubeletDoor {
-  /** The lines of a container, or undefined when the pod's node does not answer. Throws what a kubelet refuses. */
+/** The kubelets of a cluster. */
+export interface KubeletApi {
+  /** Returns the log lines of a container; undefined if the kubelet does not respond. Throws errors of the kubelet. */
   logs(pod: ApiObject, options: LogOptions, signal: AbortSignal): AsyncIterable<string> | undefined;
-  /** Why there is no connection into a container of this pod; undefined when its node does not answer. */
+  /** Returns the kubelet's error for a connection into a container; undefined if the kubelet does not respond. */
   refuseEntry(pod: ApiObject, way: string): Error | undefined;
 }
 
@@ -54,7 +54,7 @@ function moment(text: string): number | undefined {
 
 const CONTAINERS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 
-/** The container that is meant: the only one when none is named. */
+/** Returns the requested container, by default the only one; throws if there is no such container or a choice. */
 export function containerOf(pod: ApiObject, asked: string): string {
   const all = CONTAINERS.flatMap((field) => listAt(pod, 'spec', field).map((one) => textAt(one, 'name') ?? ''));
   const { name } = pod.metadata;
