@@ -1,6 +1,6 @@
 /**
- * What a VM registers as a node: read from its custom data (the script that an AKS image runs at first
- * start), with what the cloud's node controller and the device plugin add.
+ * Determines the Node that a VM registers, from its custom data (the script that an AKS image runs at its first start),
+ * with the additions of the cloud's node controller and the device plugin.
  */
 import { Labels } from '../../api/labels.ts';
 import { Quantity } from '../../units/quantity.ts';
@@ -13,7 +13,7 @@ import type { LocalVirtualMachine } from '../arm/virtualMachines.ts';
 const KIBI = 1024;
 const MEBI = 2 ** 20;
 const GIBI = 2 ** 30;
-/** A node of AKS sees 98 % of its memory less what the firmware holds; its disk loses 3.2 % to the file system. */
+/** AKS nodes have 98 % of their memory minus the firmware's, and 96.8 % of their disk because of the file system. */
 const MEMORY_SHARE = 0.98;
 const FIRMWARE_BYTES = 64 * MEBI;
 const DISK_SHARE = 0.968;
@@ -24,7 +24,7 @@ const OS_IMAGES: readonly (readonly [RegExp, string])[] = [
   [/\/V2/, 'CBL-Mariner/Linux'],
 ];
 
-/** Undefined when the script does not start a kubelet: such an instance runs, and never joins. `bootProblem` says why. */
+/** Returns undefined if the script does not start a kubelet, so that the instance never joins: see `bootProblem`. */
 export function bootInstance(vm: LocalVirtualMachine): BootedInstance | undefined {
   const kubelet = bootedKubelet(vm);
   if (kubelet === undefined) return undefined;
@@ -38,20 +38,20 @@ export function bootInstance(vm: LocalVirtualMachine): BootedInstance | undefine
     taints: readTaints(flags.get('register-with-taints') ?? ''),
     capacity: formatResources(capacity),
     allocatable: formatResources(allocatableOf(capacity, flags)),
-    // A server's build may end in a name of its own; instances are known by the release.
+    // The control plane's version may have a build suffix, which kubelets do not report.
     kubeletVersion: `v${kubernetesVersion.replace(/[-+].*$/, '')}`,
     ...(vm.privateIPAddress !== undefined && { address: vm.privateIPAddress }),
     osImage: OS_IMAGES.find(([pattern]) => pattern.test(vm.imageId ?? ''))?.[1] ?? 'Linux',
   };
 }
 
-/** The kubelet of a VM that joins. */
+/** Returns the kubelet of a VM; undefined if it never joins. */
 export function bootedKubelet(vm: LocalVirtualMachine): StartedKubelet | undefined {
   const kubelet = kubeletOf(vm);
   return 'problem' in kubelet ? undefined : kubelet;
 }
 
-/** Why the VM will never join; undefined when it will. */
+/** Returns why the VM will never join; undefined if it will. */
 export function bootProblem(vm: LocalVirtualMachine): string | undefined {
   const kubelet = kubeletOf(vm);
   return 'problem' in kubelet ? kubelet.problem : undefined;
@@ -64,7 +64,7 @@ function kubeletOf(vm: LocalVirtualMachine): ReturnType<typeof readStartScript> 
   return readStartScript(script, { location, resourceGroup, architecture, subscriptionId, apiServerNames });
 }
 
-/** `key=value:effect,key:effect` */
+/** Parses a list of taints: `key=value:effect,key:effect`. */
 function readTaints(text: string): BootedInstance['taints'] {
   return text
     .split(',')
@@ -72,13 +72,13 @@ function readTaints(text: string): BootedInstance['taints'] {
     .map(readTaint);
 }
 
-/** `key=value:effect`, or without the value. */
+/** Parses a taint: `key=value:effect` or `key:effect`. */
 export function readTaint(text: string): BootedInstance['taints'][number] {
   const [, key = '', value = '', effect = ''] = /^([^=:]+)(?:=([^:]*))?:(\w+)$/.exec(text) ?? [];
   return { key, ...(value !== '' && { value }), effect: effect as BootedInstance['taints'][number]['effect'] };
 }
 
-/** What the kubelet finds out by itself, and what the cloud's node controller adds. */
+/** Returns the labels that the kubelet and the cloud's node controller add. */
 function cloudLabels(vm: LocalVirtualMachine): Readonly<Record<string, string>> {
   const { architecture } = vm;
   const zone = vm.zone === undefined ? '0' : `${vm.location}-${vm.zone}`;
@@ -111,14 +111,14 @@ function capacityOf(vm: LocalVirtualMachine, maxPods: string): Resources {
   };
 }
 
-/** What the manufacturer's device plugin announces. */
+/** Returns the GPUs that the manufacturer's device plugin registers. */
 function gpusOf({ size, gpus }: LocalVirtualMachine): Resources {
   const manufacturer = gpuSize(size)?.manufacturer;
   if (gpus === 0 || manufacturer === undefined) return {};
   return { [`${manufacturer}.com/gpu`]: Quantity.fromValue(gpus) };
 }
 
-/** As the kubelet computes it: less what is reserved, and less the thresholds below which it evicts. */
+/** Computes allocatable resources like the kubelet: capacity minus reservations and hard eviction thresholds. */
 function allocatableOf(capacity: Resources, flags: ReadonlyMap<string, string>): Resources {
   let left = capacity;
   for (const flag of ['kube-reserved', 'system-reserved']) {

@@ -23,7 +23,7 @@ describe('the logs of a container', () => {
       .trimEnd()
       .split('\n');
 
-  it('show what it would do, and that they are simulated', async () => {
+  it('are marked as simulated', async () => {
     simulation = new Simulation();
     await simulation.boot(instance('node'));
     await pod();
@@ -39,7 +39,7 @@ describe('the logs of a container', () => {
     expect((await lines('?timestamps=true'))[0]).toMatch(/^2026-01-05T09:\d\d:\d\d\.\d{9}Z \[simulated\] main/);
   });
 
-  it('keep no more than a log that is rotated', async () => {
+  it('are limited like a rotated log', async () => {
     simulation = new Simulation();
     await simulation.boot(instance('node'));
     await pod();
@@ -49,7 +49,7 @@ describe('the logs of a container', () => {
     expect(all.at(-1)).toMatch(/has been running for 3h\d+m/);
   });
 
-  it('end with the container, and show the run before it on demand', async () => {
+  it('end with the container, and are available for the previous run', async () => {
     simulation = new Simulation();
     await simulation.boot(instance('node'));
     await pod({ 'local.nodewright.dev/run-seconds': '15', 'local.nodewright.dev/exit-code': '3' });
@@ -62,7 +62,7 @@ describe('the logs of a container', () => {
     expect((await lines('?previous=true')).at(-1)).toBe('[simulated] main ends with exit code 3');
   });
 
-  it('are refused as upstream refuses them', async () => {
+  it('are rejected with upstream messages', async () => {
     simulation = new Simulation();
     await simulation.boot(instance('node'));
     await pod();
@@ -74,7 +74,7 @@ describe('the logs of a container', () => {
     await expect(lines()).rejects.toThrow('no kubelet answers for node node');
   });
 
-  it('follow it to its end', async () => {
+  it('can be followed until the container ends', async () => {
     simulation = new Simulation();
     await simulation.boot(instance('node'));
     await pod({ 'local.nodewright.dev/run-seconds': '25' }, { restartPolicy: 'Never' });
@@ -82,10 +82,10 @@ describe('the logs of a container', () => {
     const read = async (): Promise<Pod & ApiObject> =>
       (await simulation.kube.get(Kinds.Pod, { name: 'one', namespace: 'default' })) as Pod & ApiObject;
     let live: Pod | undefined = await read();
-    const door = containerLogs({ clock: simulation.clock, canReport: () => true, pod: () => live });
+    const kubelets = containerLogs({ clock: simulation.clock, canReport: () => true, pod: () => live });
     const options = { container: 'main', follow: true, previous: false, timestamps: false };
     const rest = { tailLines: 1, limitBytes: undefined, since: undefined };
-    const stream = door.logs(await read(), { ...options, ...rest }, new AbortController().signal);
+    const stream = kubelets.logs(await read(), { ...options, ...rest }, new AbortController().signal);
     const seen: string[] = [];
     const reading = (async () => {
       for await (const line of stream ?? []) seen.push(line.trim());

@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-it('a registry says where it is', () => {
+it('a registry has a login server', () => {
   expect(madeRegistry).toMatchObject({ sku: { name: 'Basic' }, properties: { loginServer: 'private.azurecr.io' } });
 });
 
@@ -48,8 +48,14 @@ const withIdentity = ({ id, clientId }: Identity): Partial<AzureCloudProviderOpt
 });
 
 it.each<[string, string, () => Partial<AzureCloudProviderOptions>, string, boolean]>([
-  ['an identity that may pull', '1.36.3', () => withIdentity(names.attached), 'private.azurecr.io/a:1', true],
-  ['a kubelet with a provider built in', '1.29.9', () => withIdentity(names.attached), 'private.azurecr.io/a:1', true],
+  ['an identity with the role', '1.36.3', () => withIdentity(names.attached), 'private.azurecr.io/a:1', true],
+  [
+    'a kubelet with a built-in credential provider',
+    '1.29.9',
+    () => withIdentity(names.attached),
+    'private.azurecr.io/a:1',
+    true,
+  ],
   ['an identity without the role', '1.36.3', () => withIdentity(names.other), 'private.azurecr.io/a:1', false],
   [
     'an identity that the VM does not have',
@@ -59,15 +65,15 @@ it.each<[string, string, () => Partial<AzureCloudProviderOptions>, string, boole
     false,
   ],
   [
-    'no identity named to the node',
+    'no identity in the configuration of the node',
     '1.36.3',
     () => ({ nodeIdentities: [names.attached.id] }),
     'private.azurecr.io/a:1',
     false,
   ],
-  ['a registry elsewhere', '1.36.3', () => ({}), 'elsewhere.azurecr.io/a:1', true],
+  ['a registry that is not simulated', '1.36.3', () => ({}), 'elsewhere.azurecr.io/a:1', true],
   ['a public registry', '1.36.3', () => ({}), 'mcr.microsoft.com/a:1', true],
-])('images are pulled with the rights of the node: %s', async (name, version, options, image, isPulled) => {
+])('images are pulled with the identity of the node: %s', async (name, version, options, image, isPulled) => {
   fixture.version = version;
   await fixture.restart(options());
   const id = name.toLowerCase().replaceAll(' ', '-');

@@ -1,4 +1,4 @@
-/** The outcome of a kubelet's attempt to pull the images of a pod from registries that need a sign-in. */
+/** Decides whether a kubelet can pull the images of a pod from registries that need credentials. */
 import type { Pod } from '../../api/kinds.ts';
 import type { LocalArm } from '../arm/localArm.ts';
 import { bootedKubelet } from './bootInstance.ts';
@@ -8,10 +8,10 @@ export interface FailedPull {
   readonly message: string;
 }
 
-/** AKS's own nodes have a way to registries that their script does not tell of. */
+/** Tag of VMs of AKS's own pools, whose credentials for registries are not in their script. */
 const MADE_BY_AKS = 'aks-managed-poolName';
 
-/** The first image that the node cannot get; undefined when it gets all of them. */
+/** Returns the first image that the node cannot pull, with the kubelet's message; undefined if there is none. */
 export function failedPull(arm: LocalArm, { spec }: Pod): FailedPull | undefined {
   const images = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].map(({ image = '' }) => image);
   const image = images.find((each) => {
@@ -25,7 +25,7 @@ export function failedPull(arm: LocalArm, { spec }: Pod): FailedPull | undefined
   return { image, message };
 }
 
-/** The kubelet asks its credential provider, which signs in with the identity of the node's cloud configuration. */
+/** Whether the credential provider can pull with the identity in the node's cloud configuration. */
 function isAllowed(arm: LocalArm, node: string, host: string): boolean {
   const vm = arm.virtualMachine(node);
   if (vm === undefined || vm.tags[MADE_BY_AKS] !== undefined) return true;

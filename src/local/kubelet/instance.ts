@@ -2,7 +2,7 @@ import type { Node } from '../../api/kinds.ts';
 
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
 
-/** An instance that boots: what its kubelet registers when it joins. */
+/** A booting instance, with the data of the Node that its kubelet registers. */
 export interface BootedInstance {
   readonly name: string;
   readonly providerID: string;
@@ -12,15 +12,15 @@ export interface BootedInstance {
   readonly allocatable: Readonly<Record<string, string>>;
   readonly kubeletVersion: string;
   readonly osImage: string;
-  /** What its kubelet introduces itself with. */
+  /** The bootstrap token with which its kubelet registers. */
   readonly bootstrapToken?: string;
-  /** Its own in the node network; one that its name decides when absent. */
+  /** Its address in the node network; derived from its name by default. */
   readonly address?: string;
 }
 
-/** How long the steps of an instance and its pods take, in milliseconds. */
+/** Durations of the steps of an instance and its pods, in milliseconds. */
 export interface InstancePace {
-  /** From power-on until the kubelet registers the Node. */
+  /** From power-on until the registration of the Node. */
   readonly boot: number;
   /** From registration until the Node is Ready. */
   readonly ready: number;

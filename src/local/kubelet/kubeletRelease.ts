@@ -1,4 +1,4 @@
-/** The flags that a kubelet of a minor version knows, and the values that it takes, as far as AKS nodes use them. */
+/** The flags of kubelets by minor version, and validation of their values, as far as AKS nodes use them. */
 import { Duration } from '../../units/duration.ts';
 import { Quantity } from '../../units/quantity.ts';
 
@@ -11,7 +11,7 @@ const FLAGS: ReadonlySet<string> = new Set(
    read-only-port register-with-taints resolv-conf rotate-certificates streaming-connection-idle-timeout system-reserved
    tls-cert-file tls-cipher-suites tls-private-key-file topology-manager-policy`.split(/\s+/),
 );
-/** First minor version without the flag. */
+/** Removed flags, with the first minor version without them. */
 const REMOVED: ReadonlyMap<string, number> = new Map([
   ['azure-container-registry-config', 30],
   ['keep-terminated-pod-volumes', 31],
@@ -24,24 +24,24 @@ export function isKubeletFlag(name: string, minor: number): boolean {
 }
 
 const SECOND = 1_000;
-/** The kubelet's own period of CPU quotas, in milliseconds. */
+/** The default period of CPU quotas in milliseconds. */
 const CFS_PERIOD = 100;
-/** From this minor version on kubelets take other periods without a feature gate. */
+/** First minor version that accepts other periods without a feature gate. */
 const ANY_PERIOD = 36;
 const PERIOD_GATE = 'CustomCPUCFSQuotaPeriod=true';
 
-/** Whether a kubelet starts with the values of these flags: it checks them before it does anything else. */
-export function takesValues(flags: ReadonlyMap<string, string>, minor: number): boolean {
+/** Whether the values of these flags are valid; otherwise the kubelet does not start. */
+export function hasValidValues(flags: ReadonlyMap<string, string>, minor: number): boolean {
   const percent = (name: string): number => Number(flags.get(name));
   const logSize = flags.get('container-log-max-size');
   return (
     !(percent('image-gc-low-threshold') >= percent('image-gc-high-threshold')) &&
     (logSize === undefined || Quantity.tryParse(logSize) !== undefined) &&
-    takesPeriod(flags, minor)
+    hasValidPeriod(flags, minor)
   );
 }
 
-function takesPeriod(flags: ReadonlyMap<string, string>, minor: number): boolean {
+function hasValidPeriod(flags: ReadonlyMap<string, string>, minor: number): boolean {
   const text = flags.get('cpu-cfs-quota-period');
   if (text === undefined) return true;
   const period = Duration.tryParse(text)?.milliseconds ?? 0;

@@ -10,7 +10,7 @@ describe('a kubelet', () => {
   });
   afterEach(() => simulation.stop());
 
-  it('starts a pod only when its disks are there', async () => {
+  it('starts a pod only when its disks are attached', async () => {
     const claim = { name: 'data', namespace: 'default' };
     await simulation.create(Kinds.PersistentVolumeClaim, {
       metadata: claim,
@@ -40,7 +40,7 @@ describe('a kubelet', () => {
     expect({ wasBoundWithoutDisk, ranWithoutDisk }).toEqual({ wasBoundWithoutDisk: true, ranWithoutDisk: false });
   });
 
-  it('reports a pod as created, running, ready after its probe, and ended within its grace period', async () => {
+  it('reports a pod as created, running and ready after its probe, and ends it within its grace period', async () => {
     const main = {
       ...container(),
       readinessProbe: { tcpSocket: { port: 80 }, initialDelaySeconds: 20 },
@@ -70,7 +70,7 @@ describe('a kubelet', () => {
     await expect(look()).rejects.toMatchObject({ code: 404 });
   });
 
-  it('starts containers again that end, each time later', async () => {
+  it('restarts ended containers with increasing back-off', async () => {
     const annotations = { 'local.nodewright.dev/run-seconds': '5', 'local.nodewright.dev/exit-code': '1' };
     const ref = { name: 'crashing', namespace: 'default' };
     await simulation.create(Kinds.Pod, {
@@ -100,7 +100,7 @@ describe('a kubelet', () => {
     ]);
   });
 
-  describe('asked to resize a pod in place', () => {
+  describe('resizing a pod in place', () => {
     const ref = { name: 'grows', namespace: 'default' };
     const create = (more: object = {}): Promise<unknown> =>
       simulation.create(Kinds.Pod, {
@@ -128,7 +128,7 @@ describe('a kubelet', () => {
       };
     };
 
-    it('sets the amounts aside and gives them to the container, which runs on', async () => {
+    it('allocates the resources, and applies them without a restart', async () => {
       await create();
       await simulation.advance(5_000);
       expect(await look()).toEqual({ allocated: '1', held: '1', restarts: 0 });
@@ -145,7 +145,7 @@ describe('a kubelet', () => {
       expect(await look()).toEqual({ allocated: '2', held: '2', restarts: 1 });
     });
 
-    it('defers what does not fit the node until there is room', async () => {
+    it('defers a resize that does not fit the node until there is room', async () => {
       await create();
       const other = { name: 'other', namespace: 'default' };
       await simulation.create(Kinds.Pod, { metadata: other, spec: { containers: [container({ cpu: '2' })] } as never });
@@ -167,7 +167,7 @@ describe('a kubelet', () => {
       expect(await look()).toEqual({ allocated: '3', held: '3', restarts: 0 });
     });
 
-    it('counts the new size when it schedules others', async () => {
+    it('changes the room for other pods', async () => {
       await create();
       await simulation.advance(5_000);
       await resize('3');
@@ -183,7 +183,7 @@ describe('a kubelet', () => {
       expect(await nodeOfLate()).toBe('one');
     });
 
-    it('cannot change what is no resize: the server refuses it', async () => {
+    it('cannot remove requests or change the quality of service', async () => {
       await create();
       await simulation.advance(5_000);
       const { resources: _resources, ...plain } = { ...container() } as { resources: object };
@@ -203,7 +203,7 @@ describe('a kubelet', () => {
     });
   });
 
-  it('keeps a problem that was found before its node was ready', async () => {
+  it('keeps a problem reported before its node was ready', async () => {
     simulation.world.powerOn(instance('two'));
     await simulation.advance(5_500);
     const preempted = { type: 'VMEventScheduled', status: 'True', reason: 'PreemptScheduled' };

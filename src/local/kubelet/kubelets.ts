@@ -13,9 +13,9 @@ import { instanceAddress, nodeObject, problemConditions, readyConditions } from 
 import { PodRunner, type KubeletOptions } from './podRunner.ts';
 
 export interface KubeletsOptions extends KubeletOptions {
-  /** Milliseconds between renewals of an instance's lease; 10 s when absent. */
+  /** Milliseconds between renewals of a node's lease; default: 10 s. */
   readonly leasePeriod?: number | undefined;
-  /** Where kubelets record events; nowhere when absent. */
+  /** Recorder of the kubelets' events; without it, none are recorded. */
   readonly events?: EventRecorder | undefined;
 }
 
@@ -25,22 +25,22 @@ const LEASE_DURATION_SECONDS = 40;
 
 const ignore = (): void => undefined;
 
-/** `resuming`: it was on before this process started; its Node tells how far it had come. */
+/** `resuming`: powered on by an earlier process; its Node shows which stage it had reached. */
 type Stage = 'resuming' | 'booting' | 'joined' | 'ready';
 
 interface InstanceState {
-  /** Absent for a Node that was made by others. */
+  /** Absent for an adopted Node. */
   readonly instance?: BootedInstance;
   poweredOnAt: number;
   stage: Stage;
   joinedAt: number;
-  /** Whether it has looked at the pods that were bound to it before. */
+  /** Whether the pods that were already bound to its Node have been queued. */
   isAwake?: boolean;
 }
 
 /**
- * The kubelets of all instances of the local world. Power an instance on and after a while its Node joins, becomes
- * Ready, keeps its lease and runs the pods that are bound to it; power it off and it stops reporting.
+ * The kubelets of all instances of the local world. Some time after an instance is powered on, its Node joins, becomes
+ * Ready, renews its lease and runs the pods bound to it. A powered-off instance stops reporting.
  */
 export class Kubelets {
   private readonly options: KubeletsOptions;
@@ -64,18 +64,18 @@ export class Kubelets {
     this.begin(instance.name, { instance, poweredOnAt: this.options.clock.now(), stage, joinedAt: 0 });
   }
 
-  /** Continues an instance that an earlier process had powered on. */
+  /** Resumes an instance that an earlier process had powered on. */
   resume(instance: BootedInstance): void {
     this.powerOn(instance, 'resuming');
   }
 
-  /** The instance is gone: its kubelet no longer reports, and the cloud's node controller removes the Node. */
+  /** Removes an instance: its kubelet stops reporting, and its Node is deleted, as by the cloud's node controller. */
   powerOff(name: string): void {
     this.instances.delete(name);
     this.wakeInstance(name);
   }
 
-  /** Plays the kubelet of a Node that is there already: it becomes Ready and runs pods. */
+  /** Acts as the kubelet of an existing Node: makes it Ready, and runs its pods. */
   adopt(name: string): void {
     const now = this.options.clock.now();
     if (!this.instances.has(name)) this.begin(name, { poweredOnAt: now, stage: 'joined', joinedAt: now });
@@ -140,7 +140,7 @@ export class Kubelets {
     return { requeueAfter: this.options.leasePeriod ?? DEFAULT_LEASE_PERIOD };
   }
 
-  /** How far an instance had come, according to its Node. */
+  /** Returns the stage that an instance had reached, according to its Node. */
   private async stageOf(name: string): Promise<Stage> {
     const node = await ignoreNotFound(this.options.kube.get(Kinds.Node, { name }));
     if (node === undefined) return 'booting';
@@ -156,12 +156,12 @@ export class Kubelets {
     const { kube, clock } = this.options;
     const ref = { name };
     const before = (await kube.get(Kinds.Node, ref)).status?.conditions ?? [];
-    // A problem that was found before the node was ready is still one.
+    // Keeps problems that were reported before the node was ready.
     const isKnown = (type: string): boolean => before.some((condition) => condition.type === type);
     const problems = problemConditions(clock.now()).filter(({ type }) => !isKnown(type));
     const body = { status: { conditions: [...readyConditions(clock.now()), ...problems] } };
     const node = await kube.patch(Kinds.Node, ref, { type: 'strategic', body }, { subresource: 'status' });
-    // The node lifecycle controller of a real cluster takes this taint off; here the kubelet does.
+    // In a real cluster, the node lifecycle controller removes this taint.
     const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
     const taints = (node.spec?.taints ?? []).filter(({ key, effect }) => key !== taint.key || effect !== taint.effect);
     const resourceVersion = node.metadata.resourceVersion;
@@ -169,7 +169,7 @@ export class Kubelets {
     this.recordOfNode(name, [nodeBecame(name, 'NodeReady')]);
   }
 
-  /** Most instances that renew for the first time are new and have no lease yet. */
+  /** Creates or renews the lease; at first it tries to create, because most instances are new. */
   private async renewLease(name: string, isFirst: boolean): Promise<void> {
     const { kube, clock } = this.options;
     const renewTime = microTimestamp(clock.now());
@@ -186,7 +186,7 @@ export class Kubelets {
     }
   }
 
-  /** A kubelet refers to its Node by name where others use the UID. */
+  /** Records events with the Node's name as UID, like real kubelets. */
   private recordOfNode(name: string, events: readonly EventText[]): void {
     this.record(Kinds.Node, { metadata: { name, uid: name } }, events);
   }

@@ -18,7 +18,7 @@ const PRESSURES = [
   ['PIDPressure', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
 ] as const;
 
-/** What the node problem detector of an AKS image reports, from when the node is ready. */
+/** Conditions that the node problem detector of AKS images reports once the node is ready. */
 const PROBLEMS = [
   ['ContainerRuntimeProblem', 'ContainerRuntimeIsUp', 'container runtime service is up'],
   ['KubeletProblem', 'KubeletIsUp', 'kubelet service is up'],
@@ -40,7 +40,7 @@ const condition =
     return { type, status, reason, message, lastHeartbeatTime: at, lastTransitionTime: at };
   };
 
-/** Of a node that is up, before anything goes wrong with it. */
+/** Returns the conditions of the node problem detector without problems. */
 export const problemConditions = (now: number): NodeCondition[] => PROBLEMS.map(condition(now));
 
 export const readyConditions = (now: number): NodeCondition[] => [
@@ -53,7 +53,7 @@ const unreadyConditions = (now: number): NodeCondition[] =>
     condition(now),
   );
 
-/** The Node that a kubelet registers before its network is up. */
+/** Returns the Node that a kubelet registers, before its network is ready. */
 export function nodeObject(instance: BootedInstance, now: number): Draft<Node> {
   const arch = instance.labels['kubernetes.io/arch'] ?? 'amd64';
   const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' as const };
@@ -88,7 +88,7 @@ export function nodeObject(instance: BootedInstance, now: number): Draft<Node> {
   };
 }
 
-/** An address in the node subnet 10.224.0.0/16, always the same for a name. */
+/** Returns an address in the node subnet 10.224.0.0/16, derived from the name. */
 export function instanceAddress(name: string): string {
   let hash = 0;
   for (const character of name) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0;

@@ -1,7 +1,7 @@
 /**
- * In-place resize: the steps that a kubelet takes when the resources in the spec of a running pod are not those that its
- * containers hold. First the node sets the amounts aside (`allocatedResources`), then the containers get them
- * (`resources`); a resize that does not fit the node is deferred.
+ * In-place resize: the steps of a kubelet when the resources in the spec of a running pod differ from those of its
+ * containers. They are allocated first (`allocatedResources`), then applied to the containers (`resources`); a resize
+ * that does not fit the node is deferred.
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { EventText } from './kubeletEvents.ts';
@@ -30,7 +30,7 @@ const reported = ({ spec, status }: Pod): readonly (readonly [Container, Contain
     return found?.resources ? [[container, found] as const] : [];
   });
 
-/** Whether the node must set other amounts aside for the pod. */
+/** Whether the resources in the spec are not allocated yet. */
 export function needsAllocation(pod: Pod): boolean {
   return reported(pod).some(
     ([{ resources }, status]) =>
@@ -39,7 +39,7 @@ export function needsAllocation(pod: Pod): boolean {
   );
 }
 
-/** Whether the containers hold other amounts than the node has set aside for them. */
+/** Whether the resources in the spec are not applied to the containers yet. */
 export function needsActuation(pod: Pod): boolean {
   return reported(pod).some(
     ([{ resources }, status]) =>
@@ -47,7 +47,7 @@ export function needsActuation(pod: Pod): boolean {
   );
 }
 
-/** The node has room: the amounts are set aside. */
+/** Returns the step that allocates the resources. */
 export function allocated(pod: Pod, at: string): ResizeStep {
   const { generation: observedGeneration = 0 } = pod.metadata;
   return {
@@ -65,7 +65,7 @@ export function allocated(pod: Pod, at: string): ResizeStep {
   };
 }
 
-/** The containers have got the amounts; those that cannot change without it have been restarted. */
+/** Returns the step that applies the resources, and restarts containers whose resize policy requires it. */
 export function actuated(pod: Pod, at: string): ResizeStep {
   return {
     status: {
@@ -80,7 +80,7 @@ export function actuated(pod: Pod, at: string): ResizeStep {
   };
 }
 
-/** The node has no room now; undefined when that is reported already. */
+/** Returns the step that reports a lack of room; undefined if it is already reported. */
 export function deferred(pod: Pod, message: string, at: string): ResizeStep | undefined {
   const { generation: observedGeneration = 0 } = pod.metadata;
   const known = pod.status?.conditions?.find(({ type }) => type === PENDING);
@@ -93,7 +93,7 @@ export function deferred(pod: Pod, message: string, at: string): ResizeStep | un
   };
 }
 
-/** What was asked for is what the pod has again. */
+/** Returns the step that removes a pending resize after the spec was reverted; undefined if none is pending. */
 export function withdrawn(pod: Pod): ResizeStep | undefined {
   if (!hasCondition(pod, PENDING)) return undefined;
   return { status: { conditions: [{ type: PENDING, $patch: 'delete' }] }, events: [] };
@@ -102,7 +102,7 @@ export function withdrawn(pod: Pod): ResizeStep | undefined {
 const containerOf = ({ spec }: Pod, { name }: ContainerStatus): Container | undefined =>
   spec?.containers.find((container) => container.name === name);
 
-/** Whether the resize policy of a resource that changes asks for a restart. */
+/** Whether the resize policy of a changed resource requires a restart. */
 function restarts({ resizePolicy = [], resources }: Container, { resources: held }: ContainerStatus): boolean {
   return resizePolicy.some(
     ({ resourceName, restartPolicy }) =>

@@ -1,4 +1,4 @@
-/** What kubelets do with the pods that are bound to their nodes: start, ready, resize, end. */
+/** Runs the pods bound to nodes, as their kubelets: start, readiness, resize, end. */
 import { Kinds, type Pod } from '../../api/kinds.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
@@ -35,35 +35,35 @@ import {
 } from './podStatus.ts';
 
 export interface KubeletOptions extends LoopContext {
-  /** Whole pods, indexed by node. */
+  /** Untrimmed pods, indexed by node. */
   readonly pods: Informer<Pod>;
   readonly pace: InstancePace;
-  /** Pods that have an address already. */
+  /** Returns the pods with an address. */
   readonly podsAt?: (address: string) => readonly Pod[];
-  /** Whether all disks of a pod are on its instance; absent where there is no storage. */
+  /** Whether all disks of a pod are attached; always by default. */
   readonly volumesReady?: (pod: Pod) => boolean;
-  /** An image of the pod that its node cannot get; absent where every image is there. */
+  /** Returns an image of the pod that its node cannot pull; none by default. */
   readonly failedPull?: (pod: Pod) => FailedPull | undefined;
 }
 
 interface PodRunnerOptions extends KubeletOptions {
-  /** The address of a node whose kubelet runs pods; undefined when there is none, or not yet. */
+  /** Returns the address of a node whose kubelet is ready to run pods; undefined otherwise. */
   readonly hostAddress: (node: string) => string | undefined;
   readonly record: (pod: Pod, events: readonly EventText[], type?: 'Warning') => void;
 }
 
-/** How often a kubelet looks whether a disk has come. */
+/** Milliseconds between checks whether disks are attached. */
 const VOLUME_WAIT = 1_000;
-/** How long a kubelet backs off before it tries again to pull an image. */
+/** Milliseconds of back-off between attempts to pull an image. */
 const PULL_RETRY = 10_000;
-/** How often a kubelet tries a resize again that did not fit. */
+/** Milliseconds between attempts of a deferred resize. */
 const RESIZE_RETRY = 10_000;
 
 export class PodRunner {
   private readonly options: PodRunnerOptions;
-  /** When each pod was first seen on its node. */
+  /** Time at which each pod was first seen on its node. */
   private readonly seenAt = new Map<string, number>();
-  /** UIDs of pods whose end was announced. */
+  /** UIDs of pods whose Killing event was recorded. */
   private readonly ending = new Map<string, string | undefined>();
   private wake: (key: string) => void = () => undefined;
 
@@ -71,7 +71,7 @@ export class PodRunner {
     this.options = options;
   }
 
-  /** Looks at all pods of a node whose kubelet has just begun. */
+  /** Queues all pods of a node whose kubelet has just started. */
   wakeNode(name: string): void {
     for (const pod of this.options.pods.store.byIndex(BY_NODE, name)) this.wake(keyOf(pod));
   }
@@ -116,7 +116,7 @@ export class PodRunner {
     const due = seenAt + pace.podStart * (1 + (pod.spec?.initContainers ?? []).length);
     const wait = now < due ? due - now : volumesReady?.(pod) === false ? VOLUME_WAIT : 0;
     if (wait > 0) {
-      // A pod that runs at once has nothing to report before.
+      // The status before the start is written only for pods that do not run at once.
       const isReported = (pod.status?.containerStatuses ?? []).length > 0;
       if (!isReported) await this.report(pod, creatingStatus(pod, timestamp(now), { hostIP }));
       return wait;
@@ -133,7 +133,7 @@ export class PodRunner {
     return undefined;
   }
 
-  /** Waits for the probes of a pod whose containers run. */
+  /** Reports readiness when the probes of a running pod succeed. */
   private async ready(pod: Pod, now: number): Promise<NextLook> {
     const statuses = pod.status?.containerStatuses ?? [];
     const delay = readinessDelay(pod);
@@ -163,7 +163,7 @@ export class PodRunner {
     this.options.record(pod, step.events, step.isWarning ? 'Warning' : undefined);
   }
 
-  /** What the node lacks for the size that the pod asks for, in the words of a kubelet; undefined when it has room. */
+  /** Returns the kubelet's message about what the node lacks for a resize; undefined if it fits. */
   private async lackFor({ metadata, spec }: Pod): Promise<string | undefined> {
     const { kube, pods } = this.options;
     const name = spec?.nodeName ?? '';
@@ -184,7 +184,7 @@ export class PodRunner {
     return undefined;
   }
 
-  /** Lets the containers of a deleted pod end, within its grace period. */
+  /** Ends the containers of a deleted pod within its grace period, then removes it. */
   private async end(key: string, pod: Pod, now: number): Promise<NextLook> {
     const { kube, pace, record } = this.options;
     const grace = (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1000;
@@ -197,7 +197,7 @@ export class PodRunner {
       return due - now;
     }
     this.forget(key);
-    // A controller that holds a finalizer on the pod needs to see how it ended.
+    // Controllers with a finalizer on the pod need its final status.
     if (!isOver && (pod.metadata.finalizers ?? []).length > 0) await this.report(pod, endedStatus(pod, timestamp(now)));
     await deletePod(kube, pod, 0);
     return undefined;

@@ -13,12 +13,12 @@ const statusOf = (labels: Record<string, string>) =>
 const trueOf = (labels: Record<string, string>) =>
   statusOf(labels)?.conditions?.flatMap(({ type, status }) => (status === 'True' ? [type] : []));
 
-it('reports a pod that runs and is ready', () => {
+it('reports a running, ready pod', () => {
   expect(statusOf({})).toMatchObject({ phase: 'Running', containerStatuses: [{ name: 'c', ready: true }] });
   expect(trueOf({})).toEqual(['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled']);
 });
 
-it('lets a pod run without ever being ready when its label asks for it, as kwok does', () => {
+it('reports a running pod with the label of kwok for it as never ready', () => {
   const labels = { 'kwok.x-k8s.io/stage': 'unhealthy' };
   expect(statusOf(labels)).toMatchObject({ phase: 'Running', containerStatuses: [{ name: 'c', ready: false }] });
   expect(trueOf(labels)).toEqual(['PodReadyToStartContainers', 'Initialized', 'PodScheduled']);
@@ -56,14 +56,14 @@ it.each([
   ['bitnami/redis:7', 'docker.io/bitnami/redis:7', 'docker.io/bitnami/redis@sha256:'],
   ['localhost:5000/app', 'localhost:5000/app:latest', 'localhost:5000/app@sha256:'],
   ['mcr.microsoft.com/aks/x:1', 'mcr.microsoft.com/aks/x:1', 'mcr.microsoft.com/aks/x@sha256:'],
-])('calls %s by its full name', (image, full, id) => {
+])('reports the image %s with its full name', (image, full, id) => {
   const [status] =
     runningStatus(pod({}, { containers: [{ name: 'c', image }] }), AT, PLACE, true).containerStatuses ?? [];
   expect(status?.image).toBe(full);
   expect(status?.imageID.startsWith(id)).toBe(true);
 });
 
-it('gives no address twice', () => {
+it('does not assign an address twice', () => {
   const first = podAddress('a', () => false);
   expect(podAddress('a', (address) => address === first)).not.toBe(first);
   expect(() => podAddress('a', () => true)).toThrow('no pod address is left');

@@ -1,4 +1,4 @@
-/** What a kubelet reports of a pod while its containers are made, while they run, once they are ready and when they ended. */
+/** The status that a kubelet reports of a pod while its containers are created, run, are ready, and have ended. */
 import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { createHash } from 'node:crypto';
 import type { Pod } from '../../api/kinds.ts';
@@ -9,15 +9,15 @@ type Condition = NonNullable<Status['conditions']>[number];
 type ContainerStatus = NonNullable<Status['containerStatuses']>[number];
 type Container = NonNullable<Pod['spec']>['containers'][number];
 
-/** Where a pod runs, and under which address. */
+/** The addresses of a pod and its node. */
 export interface Place {
   readonly hostIP: string;
   readonly podIP: string;
 }
 
-/** Exit code of a container that ends when it is asked to. */
+/** Exit code of a container that ends on SIGTERM. */
 const TERMINATED = 143;
-/** Of a container that has not run before. */
+/** Status fields of a container that has not run before. */
 const FRESH = { ready: false, started: false, restartCount: 0, lastState: {} };
 
 function condition(pod: Pod, type: string, at: string, unready?: { reason: string; message?: string }): Condition {
@@ -28,12 +28,12 @@ function condition(pod: Pod, type: string, at: string, unready?: { reason: strin
 }
 
 const containersOf = (pod: Pod): readonly Container[] => pod.spec?.containers ?? [];
-/** Containers that end before the others start, and sidecars. */
+/** Init containers, including sidecars. */
 const initContainersOf = (pod: Pod): readonly Container[] => pod.spec?.initContainers ?? [];
 const isSidecar = (container: Container): boolean =>
   'restartPolicy' in container && (container as { restartPolicy?: string }).restartPolicy === 'Always';
 
-/** The containers are being made: the first report of a pod from its node. */
+/** Returns the first status: the containers are being created. */
 export function creatingStatus(pod: Pod, at: string, { hostIP }: Pick<Place, 'hostIP'>): Status {
   const first = initContainersOf(pod);
   const reason = first.length > 0 ? 'PodInitializing' : 'ContainerCreating';
@@ -57,7 +57,7 @@ export function creatingStatus(pod: Pod, at: string, { hostIP }: Pick<Place, 'ho
   };
 }
 
-/** An image cannot be had: its containers wait for the next attempt. */
+/** Returns the status when an image cannot be pulled: its containers wait for the next attempt. */
 export function pullingStatus(
   pod: Pod,
   at: string,
@@ -75,12 +75,12 @@ export function pullingStatus(
   };
 }
 
-/** Why a condition does not hold: some containers are not as far. */
+/** Returns reason and message of a condition that is False because of some containers. */
 function notAll(containers: readonly Container[], reason: string, how: string): { reason: string; message: string } {
   return { reason, message: `containers with ${how} status: [${containers.map(({ name }) => name).join(' ')}]` };
 }
 
-/** The containers run; whether they are ready is up to the probes. */
+/** Returns the status of running containers, before (`ready` false) or after their probes succeed. */
 export function runningStatus(pod: Pod, at: string, place: Place, ready: boolean): Status {
   const running = (container: Container, isReady: boolean): ContainerStatus => ({
     ...identity(pod, container),
@@ -119,7 +119,7 @@ export function runningStatus(pod: Pod, at: string, place: Place, ready: boolean
   };
 }
 
-/** The probes have succeeded. */
+/** Returns the status after the probes have succeeded. */
 export function readyStatus(pod: Pod, at: string): Status {
   return {
     conditions: [condition(pod, 'Ready', at), condition(pod, 'ContainersReady', at)].map(cleared),
@@ -127,7 +127,7 @@ export function readyStatus(pod: Pod, at: string): Status {
   };
 }
 
-/** The containers ended because the pod was deleted. */
+/** Returns the status of a deleted pod whose containers have ended. */
 export function endedStatus(pod: Pod, at: string): Status {
   const reason = 'PodFailed';
   return {
@@ -142,7 +142,7 @@ export function endedStatus(pod: Pod, at: string): Status {
   };
 }
 
-/** Milliseconds from the start of the containers until all probes have succeeded; infinite when they never do. */
+/** Returns the milliseconds from the start of the containers until all probes succeed; infinite if they never do. */
 export function readinessDelay(pod: Pod): number {
   if (isUnhealthy(pod)) return Number.POSITIVE_INFINITY;
   const seconds = containersOf(pod).map(
@@ -153,21 +153,21 @@ export function readinessDelay(pod: Pod): number {
   return 1000 * Math.max(0, ...seconds);
 }
 
-/** Milliseconds that the preStop hooks take. */
+/** Returns the duration of the preStop hooks in milliseconds. */
 export function preStopDelay(pod: Pod): number {
   return 1000 * Math.max(0, ...containersOf(pod).map(({ lifecycle }) => lifecycle?.preStop?.sleep?.seconds ?? 0));
 }
 
-/** Annotation: how long the containers take to end, within the grace period. */
+/** Annotation with the seconds that the containers take to end, within the grace period. */
 const STOP_SECONDS = 'local.nodewright.dev/stop-seconds';
 
-/** Milliseconds that the containers take to end: those of the annotation, or the usual. */
+/** Returns the milliseconds that the containers take to end; `usual` without the annotation. */
 export function stopDelay(pod: Pod, usual: number): number {
   const seconds = Number(pod.metadata.annotations?.[STOP_SECONDS] ?? Number.NaN);
   return seconds >= 0 ? seconds * 1000 : usual;
 }
 
-/** The label with which users of kwok ask for a pod whose probes never succeed. */
+/** kwok's label for pods whose probes never succeed. */
 const STAGE = { key: 'kwok.x-k8s.io/stage', unhealthy: 'unhealthy' };
 const isUnhealthy = ({ metadata }: Pod): boolean => metadata.labels?.[STAGE.key] === STAGE.unhealthy;
 
@@ -176,7 +176,7 @@ const hasProbe = ({ readinessProbe, startupProbe }: Container): boolean =>
 
 const withoutEmptyReason = ({ reason, ...rest }: Condition): Condition => (reason ? { ...rest, reason } : rest);
 
-/** A patch merges conditions: a reason that no longer holds must be removed. */
+/** Removes the old reason and message, which a patch would keep. */
 const cleared = (each: Condition): Condition =>
   each.reason === undefined ? ({ ...each, reason: null, message: null } as unknown as Condition) : each;
 
@@ -200,7 +200,7 @@ function containerID(pod: Pod, name: string): string {
     .digest('hex')}`;
 }
 
-/** `nginx` is `docker.io/library/nginx:latest` to a container runtime. */
+/** Returns the full name of an image: `docker.io/library/nginx:latest` for `nginx`. */
 function fullImageName(image: string): string {
   if (image === '') return '';
   const [first = '', ...rest] = image.split('/');
@@ -209,7 +209,7 @@ function fullImageName(image: string): string {
   return /[@:][^/]*$/.test(path.slice(path.indexOf('/'))) ? path : `${path}:latest`;
 }
 
-/** An address in the pod network 10.244.0.0/16 that is always the same for a pod, and not taken. */
+/** Returns an unused address in the pod network 10.244.0.0/16, derived from the UID. */
 export function podAddress(uid: string, isTaken: (address: string) => boolean): string {
   let hash = 0;
   for (const character of uid) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0;

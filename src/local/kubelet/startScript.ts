@@ -1,27 +1,27 @@
 /**
- * What the provisioning code of an AKS node image does with the script of a VM: it reads its variables and starts a
- * kubelet, or fails. The names and rules are those of the image, not of whatever wrote the script.
+ * Simulates the provisioning code of an AKS node image: reads the variables of a VM's script and starts a kubelet, or
+ * fails. Names and rules are those of the image, independent of our code that writes such scripts.
  */
-import { isKubeletFlag, takesValues } from './kubeletRelease.ts';
+import { isKubeletFlag, hasValidValues } from './kubeletRelease.ts';
 
 export interface BootedFrom {
   readonly location: string;
   readonly resourceGroup: string;
   readonly subscriptionId: string;
-  /** As in `kubernetes.io/arch`: of the hardware. */
+  /** The architecture of the hardware, as in `kubernetes.io/arch`. */
   readonly architecture: string;
-  /** The names of AKS's API servers that the instance's network resolves. */
+  /** Names of AKS's API servers that the network of the instance resolves. */
   readonly apiServerNames: readonly string[];
 }
 
 export interface StartedKubelet {
-  /** What it introduces itself with. */
+  /** The token with which it registers. */
   readonly bootstrapToken: string;
   readonly kubernetesVersion: string;
   readonly flags: ReadonlyMap<string, string>;
   readonly labels: Readonly<Record<string, string>>;
   readonly gpuDriver: boolean;
-  /** Client id with which it signs in at registries; undefined when nothing does that for it. */
+  /** Client id for signing in to registries; undefined without a credential provider. */
   readonly registryIdentity: string | undefined;
 }
 
@@ -36,14 +36,14 @@ const START = '/opt/azure/containers/provision_start.sh';
 const SCRIPTS = '/opt/azure/containers/';
 const matches = (name: string, pattern: RegExp): Rule => ({ name, holds: (value) => pattern.test(value) });
 const flag = (name: string): Rule => matches(name, /^(?:true|false)$/);
-/** A download for the hardware; an image for a newer Kubernetes carries the binaries itself. */
+/** Rule for the URL of a download for the architecture, which not every Kubernetes version needs. */
 const download = (name: string, needed: (minor: number) => boolean): Rule => ({
   name,
   holds: (value, { architecture }, variables) =>
     needed(minorOf(variables)) ? value.startsWith('https://') && value.includes(`-linux-${architecture}`) : true,
 });
 
-/** Variables for which an image takes one value only. */
+/** Variables for which images accept only one value. */
 export const IMAGE_VALUES = {
   ENABLE_TLS_BOOTSTRAPPING: 'true',
   ENABLE_SECURE_TLS_BOOTSTRAPPING: 'false',
@@ -65,7 +65,7 @@ export const IMAGE_VALUES = {
 
 const RULES: readonly Rule[] = [
   matches('KUBERNETES_VERSION', /^1\.\d+\.\d+/),
-  // The kubeconfig is written as https://<name>:443. Addresses and names outside of AKS are reached by means of their own.
+  // The kubeconfig has https://<name>:443. Only names of AKS need to be resolvable here; others are not checked.
   {
     name: 'API_SERVER_NAME',
     holds: (value, { apiServerNames }) =>
@@ -102,7 +102,7 @@ const RULES: readonly Rule[] = [
   { name: 'KUBELET_NODE_LABELS', holds: (value) => Object.keys(readPairs(value)).every(kubeletMaySet) },
 ];
 
-/** The kubelet that the script starts, or the name of what keeps it from starting. */
+/** Returns the kubelet that the script starts, or the problem that prevents it. */
 export function readStartScript(script: string, host: BootedFrom): StartedKubelet | { readonly problem: string } {
   if (!script.includes(START)) return { problem: `the script does not run ${START}` };
   const variables = readVariables(script);
@@ -121,7 +121,7 @@ export function readStartScript(script: string, host: BootedFrom): StartedKubele
   };
 }
 
-/** The image installs the provider below this folder and writes its configuration; older kubelets have one built in. */
+/** The folder of the credential provider, which the image installs; older kubelets have a built-in one. */
 const PROVIDER = '/var/lib/kubelet/credential-provider';
 
 function registryIdentityOf(variables: Variables): string | undefined {
@@ -134,7 +134,7 @@ function registryIdentityOf(variables: Variables): string | undefined {
   return hasProvider ? variables.get('USER_ASSIGNED_IDENTITY_ID') : undefined;
 }
 
-/** `NAME='value'` lines of a shell script. */
+/** Reads the `NAME='value'` lines of a shell script. */
 function readVariables(script: string): Variables {
   const variables = new Map<string, string>();
   for (const match of script.matchAll(/^([A-Z][A-Z0-9_]*)='((?:[^']|'\\'')*)'$/gm)) {
@@ -152,7 +152,7 @@ function readFlags(text: string): ReadonlyMap<string, string> {
   );
 }
 
-/** `a=b,c=d` */
+/** Parses `a=b,c=d`. */
 export function readPairs(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     text
@@ -162,7 +162,7 @@ export function readPairs(text: string): Readonly<Record<string, string>> {
   );
 }
 
-/** A kubelet exits at a flag that its release does not know or at a value that it refuses, and joins nothing without these. */
+/** Whether the kubelet starts and joins: all flags are known to its version, valid, and none of these is missing. */
 function startsKubelet(flags: ReadonlyMap<string, string>, minor: number): boolean {
   const needed: Readonly<Record<string, RegExp>> = {
     kubeconfig: /^\/var\/lib\/kubelet\/kubeconfig$/,
@@ -178,7 +178,7 @@ function startsKubelet(flags: ReadonlyMap<string, string>, minor: number): boole
   const known = [...flags.keys()].every((name) => isKubeletFlag(name, minor));
   return (
     known &&
-    takesValues(flags, minor) &&
+    hasValidValues(flags, minor) &&
     Object.entries(needed).every(([name, pattern]) => pattern.test(flags.get(name) ?? ''))
   );
 }
@@ -198,7 +198,7 @@ function isContainerdConfig(content: string, variables: Variables): boolean {
 const KUBELET_LABEL =
   /^(?:(?:failure-domain\.beta\.kubernetes\.io|topology\.kubernetes\.io)\/(?:zone|region)|(?:beta\.)?kubernetes\.io\/(?:os|arch|hostname|instance-type)|(?:[\w.-]+\.)?(?:node|kubelet)\.kubernetes\.io\/.+)$/;
 
-/** A kubelet exits when it is to set other labels of Kubernetes' own on itself. */
+/** Whether a kubelet may set a label on its Node; it exits on others with a Kubernetes prefix. */
 function kubeletMaySet(key: string): boolean {
   return !/(?:^|\.)(?:kubernetes|k8s)\.io\//.test(key) || KUBELET_LABEL.test(key);
 }
