@@ -1,6 +1,6 @@
 /**
- * LimitRanges: fills in defaults of new pods and claims, and refuses those that break a bound with a Forbidden error
- * that names every one.
+ * LimitRanges: sets defaults in new pods, and rejects pods and PersistentVolumeClaims out of bounds with a Forbidden
+ * error that lists all violations.
  */
 import type { Quantity } from '../../../units/quantity.ts';
 import { ensureFields, fieldsAt, isFields, listAt, textAt, type ApiObject } from '../fields.ts';
@@ -20,7 +20,7 @@ export function admitPodLimits(pod: ApiObject, context: StrategyContext): void {
   const { namespace } = pod.metadata;
   if (!context.any('', 'limitranges')) return;
   const ofContainers = limitsFor(context, namespace, 'Container');
-  for (const limit of ofContainers) fillIn(pod, limit);
+  for (const limit of ofContainers) applyDefaults(pod, limit);
   const problems: string[] = [];
   const containers = [...listAt(pod, 'spec', 'containers'), ...listAt(pod, 'spec', 'initContainers')];
   for (const limit of ofContainers) {
@@ -48,7 +48,7 @@ function refuse(resource: { group: string; plural: string }, object: ApiObject, 
   throw forbidden(resource, object.metadata.name, why);
 }
 
-function fillIn(pod: ApiObject, limit: unknown): void {
+function applyDefaults(pod: ApiObject, limit: unknown): void {
   const notes: string[] = [];
   for (const [list, word] of Object.entries({ containers: 'container', initContainers: 'init container' })) {
     for (const container of listAt(pod, 'spec', list)) {

@@ -1,4 +1,4 @@
-/** What a pod asks for as a whole, and amounts elsewhere in objects, by resource name. */
+/** Quantities by resource name: the sum of a pod's requests or limits, or those at a path in an object. */
 import type { Pod } from '../../../api/kinds.ts';
 import { podLimits, podRequests } from '../../../pods/podRequests.ts';
 import { Quantity } from '../../../units/quantity.ts';

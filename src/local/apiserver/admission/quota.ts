@@ -1,6 +1,6 @@
 /**
- * ResourceQuotas: what a new object uses up, with the quotas' new status; a Forbidden error when one of them does not
- * leave enough.
+ * ResourceQuotas: charges a new object to the quotas of its namespace and returns their new status; throws Forbidden
+ * when one is exceeded.
  */
 import type { Pod } from '../../../api/kinds.ts';
 import { isTerminal } from '../../../pods/podPredicates.ts';
@@ -15,7 +15,7 @@ import { amountsAt, podAmounts, type Amounts } from './podResources.ts';
 type Counted = Pick<Resource, 'group' | 'plural'>;
 
 const COMPUTE = new Set(['cpu', 'memory', 'ephemeral-storage']);
-/** Counted under their bare name as well as under `count/…`. */
+/** Resources counted by their plain name as well as by `count/…`. */
 const BARE = new Set(['services', 'configmaps', 'secrets', 'replicationcontrollers', 'resourcequotas']);
 const ONE = Quantity.fromValue(1);
 
@@ -29,7 +29,7 @@ function podUsage(pod: ApiObject, used: Map<string, Quantity>): void {
   for (const [name, amount] of podAmounts(pod, 'limits')) if (COMPUTE.has(name)) used.set(`limits.${name}`, amount);
 }
 
-/** What one object takes from quotas, by the names that quotas use. */
+/** Returns the usage of one object by the resource names of quotas. */
 function usageOf({ group, plural }: Counted, object: ApiObject): Amounts {
   const used = new Map<string, Quantity>([[`count/${plural}${group === '' ? '' : `.${group}`}`, ONE]]);
   if (group !== '') return used;
@@ -85,7 +85,7 @@ function matchesPriority(scope: unknown, name: string): boolean {
   }
 }
 
-/** Pods must request every resource that a quota limits. */
+/** Throws if a container lacks a request or limit that the quota requires. */
 function checkSpecified(quota: ApiObject, hard: Amounts, resource: Resource, pod: ApiObject): void {
   const missing: string[] = [];
   for (const limited of [...hard.keys()].sort()) {
@@ -144,7 +144,7 @@ function withUsage(quota: ApiObject, used: Amounts): ApiObject {
   return object;
 }
 
-/** A quota's status from scratch: what it allows and what the namespace's objects use now. */
+/** Returns a quota with a newly computed status: its limits and the usage of the namespace's objects. */
 export function countedQuota(quota: ApiObject, objects: Iterable<readonly [Counted, ApiObject]>): ApiObject {
   const hard = amountsAt(quota, 'spec', 'hard');
   const used = new Map([...hard.keys()].map((name) => [name, Quantity.zero]));

@@ -1,6 +1,6 @@
 /**
- * Keeps the status of ResourceQuotas true: what they allow and what is used, counted again a step after something that
- * they limit has gone or changed.
+ * Keeps the status of ResourceQuotas current: recomputes limits and usage after objects were deleted or changed in a
+ * way that frees quota.
  */
 import { sameJson, textAt } from '../fields.ts';
 import { followUp } from '../followUp.ts';
@@ -10,7 +10,7 @@ import { countedQuota } from './quota.ts';
 
 const QUOTAS = 'resourcequotas';
 
-/** Returns a function that ends it. */
+/** Returns a function that stops this. */
 export function keepQuotas(objects: Objects): () => void {
   const resource = objects.builtin('', QUOTAS);
   const table = objects.tableOf(resource);
@@ -34,7 +34,7 @@ export function keepQuotas(objects: Objects): () => void {
   });
 }
 
-/** Something went, a pod changed its phase, or a quota its limits. */
+/** Whether an object was deleted, the phase of a pod changed, or a quota was created or changed. */
 function freesOrLimits({ type, object, previous }: StoreEvent, table: Table): boolean {
   if (type === 'DELETED') return true;
   if (table.id === QUOTAS) return !sameJson(object['spec'], previous?.['spec']);

@@ -1,4 +1,4 @@
-/** Gives a new pod its account, and mounts the account's token. */
+/** Sets the service account of a new pod, and mounts the account's token. */
 import { deepFreeze, isFields, listAt, setDefaults, textAt, type ApiObject, type Fields } from '../fields.ts';
 import type { StrategyContext } from '../resource.ts';
 import { forbidden } from '../status.ts';
@@ -6,7 +6,7 @@ import { forbidden } from '../status.ts';
 const PODS = { group: '', plural: 'pods' };
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** The same for every pod, so every pod shares one frozen copy. */
+/** One frozen object that all pods share. */
 const TOKEN_SOURCES: Fields = deepFreeze({
   sources: [
     { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },

@@ -1,11 +1,11 @@
-/** PodTopologyLabels: a pod carries the zone and the region of its node. */
+/** The admission plugin PodTopologyLabels: copies the zone and region labels of a node to its pods. */
 import { textAt, type ApiObject } from '../fields.ts';
 import type { StrategyContext } from '../resource.ts';
 
 const REGION = 'topology.kubernetes.io/region';
 const ZONE = 'topology.kubernetes.io/zone';
 
-/** The labels that a pod takes over from its node; undefined when there are none. */
+/** Returns the labels that pods get from a node; undefined if there are none. */
 export function topologyLabels(
   { find }: Pick<StrategyContext, 'find'>,
   node: string,
@@ -15,7 +15,7 @@ export function topologyLabels(
   return zone === undefined ? { [REGION]: region } : { [REGION]: region, [ZONE]: zone };
 }
 
-/** The same for a pod that names its node when it is made. */
+/** Sets the labels of a pod that is created with a node name. */
 export function admitTopologyLabels(draft: ApiObject, context: StrategyContext): void {
   const node = textAt(draft, 'spec', 'nodeName') ?? '';
   const labels = node === '' ? undefined : topologyLabels(context, node);

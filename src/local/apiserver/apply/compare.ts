@@ -1,4 +1,4 @@
-/** What a write changed: the fields that it added, modified and removed, from which ownership is updated. */
+/** Compares an object before and after a write: returns the fields added, modified and removed, to update ownership. */
 import { isFields, sameJson, type Fields } from '../fields.ts';
 import type { Shape } from '../shape.ts';
 import { isEmpty, itemElement, memberNode, nestedFields, type FieldSet } from './fieldSet.ts';
@@ -50,14 +50,14 @@ function compareValues(shape: Shape, before: unknown, after: unknown): Outcome {
   if (!whole && isFields(before ?? {}) && isFields(after ?? {})) {
     return compare(shape, (before ?? {}) as Fields, (after ?? {}) as Fields);
   }
-  // A list without items may be null: the list itself was there already.
+  // An empty list may be null, which is not an absent list.
   if (!whole && Array.isArray(before ?? []) && Array.isArray(after ?? []) && shape.listType !== 'atomic') {
     return compareLists(shape, (before ?? []) as unknown[], (after ?? []) as unknown[]);
   }
   return sameJson(before, after) ? 'same' : 'modified';
 }
 
-/** A value that came or went as a whole, with everything inside it. */
+/** Returns the outcome for a value that was added or removed with all fields in it. */
 function wholly(change: 'added' | 'removed', shape: Shape, value: unknown): Outcome {
   const children = nestedFields(shape, value, false);
   if (children === undefined || isEmpty(children)) return change;

@@ -1,9 +1,8 @@
 /**
- * Sets of fields, in the form in which `managedFields` keeps them (FieldsV1): unions, differences, intersections, and
- * the readable paths in them.
+ * Sets of fields in the format of `managedFields` (FieldsV1): union, difference, intersection, and readable paths.
  *
- * A node maps path elements (`f:name`, `k:{"name":"a"}`, `v:"x"`) to nodes. A field is a member of the set when its node
- * is empty or holds a `.`; other nodes only lead to members.
+ * A node maps path elements (`f:name`, `k:{"name":"a"}`, `v:"x"`) to nodes. A field is a member of the set if its node
+ * is empty or has the element `.`; other nodes are only parents of members.
  */
 import { isFields, type Fields } from '../fields.ts';
 import type { Shape } from '../shape.ts';
@@ -22,7 +21,7 @@ export function isEmpty(set: FieldSet): boolean {
 
 const MAX_DEPTH = 200;
 
-/** Whether a value from outside is a well-formed set: objects all the way down, under elements that can be read. */
+/** Whether a value from a request is a valid set: nested objects with valid path elements. */
 export function isFieldSet(value: unknown, depth = 0): value is FieldSet {
   if (!isFields(value) || depth > MAX_DEPTH) return false;
   return Object.entries(value).every(([element, node]) => isElement(element) && isFieldSet(node, depth + 1));
@@ -40,12 +39,12 @@ function isElement(element: string): boolean {
   }
 }
 
-/** Whether the path that leads to this node is itself a member. */
+/** Whether the path of a node is itself a member. */
 export function isMember(node: FieldSet): boolean {
   return SELF in node || isEmpty(node);
 }
 
-/** A node for a member with these children. */
+/** Returns the node of a member with these children. */
 export function memberNode(children: FieldSet): FieldSet {
   return isEmpty(children) ? EMPTY : { [SELF]: EMPTY, ...children };
 }
@@ -54,7 +53,7 @@ function childrenOf(node: FieldSet): [string, FieldSet][] {
   return Object.entries(node).filter(([element]) => element !== SELF);
 }
 
-/** `members` says whether the path itself stays in the set; without it and without children nothing is left. */
+/** Returns the node of a path with these children; undefined if it is no member and has none. */
 function build(member: boolean, children: FieldSet): FieldSet | undefined {
   if (member) return memberNode(children);
   return isEmpty(children) ? undefined : children;
@@ -81,7 +80,7 @@ function withoutSelf(node: FieldSet): FieldSet {
   return children;
 }
 
-/** Members of `left` that are not members of `right`. */
+/** Returns the members of `left` that are not members of `right`. */
 export function difference(left: FieldSet, right: FieldSet): FieldSet {
   const result: Record<string, FieldSet> = {};
   for (const [element, node] of childrenOf(left)) {
@@ -107,7 +106,7 @@ export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   return result;
 }
 
-/** `.spec.containers[name="a"].image`: how conflicts name fields. */
+/** Returns the paths of the members as in conflicts: `.spec.containers[name="a"].image`. */
 export function pathsOf(set: FieldSet, prefix = ''): string[] {
   const result: string[] = [];
   for (const [element, node] of childrenOf(set)) {
@@ -118,7 +117,7 @@ export function pathsOf(set: FieldSet, prefix = ''): string[] {
   return result;
 }
 
-/** `.name`, `[name="a"]`, `[="v"]`. */
+/** Returns the text of a path element: `.name`, `[name="a"]`, `[="v"]`. */
 export function elementText(element: string): string {
   const rest = element.slice(2);
   if (element.startsWith('f:')) return `.${rest}`;
@@ -128,13 +127,13 @@ export function elementText(element: string): string {
   return `[${parts.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',')}]`;
 }
 
-/** The path element of one list item; `undefined` for items of an atomic list. */
+/** Returns the path element of a list item; undefined for items of an atomic list. */
 export function itemElement(shape: Shape, item: unknown): string | undefined {
   if (shape.listType === 'set') return `v:${JSON.stringify(item)}`;
   if (shape.listType !== 'map' || !isFields(item)) return undefined;
   const [only, another] = shape.listKeys;
   const value = only === undefined ? undefined : item[only];
-  // Nearly all lists have one key, and its value is a text.
+  // Shortcut for nearly all lists: one key with a string value.
   if (another === undefined && typeof value === 'string') return `k:{${JSON.stringify(only)}:${JSON.stringify(value)}}`;
   const key: Fields = {};
   for (const name of [...shape.listKeys].sort()) {
@@ -145,8 +144,8 @@ export function itemElement(shape: Shape, item: unknown): string | undefined {
 }
 
 /**
- * Every field that a value sets. `applied`: as server-side apply owns it, without the structs on the way; otherwise with
- * everything that came with the value.
+ * Returns the fields that a value sets. `applied`: only those that server-side apply owns, without the structs around
+ * them; otherwise all.
  */
 export function fieldsOf(shape: Shape, value: Fields, applied: boolean): FieldSet {
   const result: Record<string, FieldSet> = {};
@@ -162,7 +161,7 @@ export function fieldsOf(shape: Shape, value: Fields, applied: boolean): FieldSe
   return result;
 }
 
-/** `undefined` for what is owned as one value. */
+/** Returns the fields inside a value; undefined if it is owned as one value. */
 export function nestedFields(shape: Shape, value: unknown, applied: boolean): FieldSet | undefined {
   if (shape.atomic || shape.form === 'scalar' || value === null) return undefined;
   if (isFields(value)) return fieldsOf(shape, value, applied);

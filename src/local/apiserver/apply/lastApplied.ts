@@ -1,9 +1,9 @@
-/** The annotation in which kubectl remembers what it applied on the client side. */
+/** The annotation with the last configuration that kubectl applied on the client side. */
 import { fieldsAt, isFields, sortedJson, type ApiObject, type Fields } from '../fields.ts';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** What `manager` last applied on the client side; only kubectl does. Annotations may hold anything: no JSON, no configuration. */
+/** Returns the last configuration that `manager` applied on the client side; undefined if the annotation is invalid. */
 export function lastApplied(live: ApiObject, manager: string): Fields | undefined {
   const text = manager === 'kubectl' ? live.metadata.annotations?.[LAST_APPLIED] : undefined;
   if (text === undefined) return undefined;
@@ -16,7 +16,7 @@ export function lastApplied(live: ApiObject, manager: string): Fields | undefine
   }
 }
 
-/** kubectl may go back to client-side apply: what it would compare with is kept up to date. */
+/** Updates the annotation after kubectl's server-side apply, in case that kubectl returns to client-side apply. */
 export function keepLastApplied(draft: ApiObject, configuration: Fields, manager: string): void {
   const { annotations } = draft.metadata;
   if (manager !== 'kubectl' || annotations?.[LAST_APPLIED] === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * Which writer owns which field: computes `metadata.managedFields` from the object before and after a write. Entries
- * differ in manager, operation, API version and subresource.
+ * Computes `metadata.managedFields`, the owners of fields, from the object before and after a write. Entries are
+ * identified by manager, operation, API version and subresource.
  */
 import type { ManagedFieldsEntry } from '../../../api/object.ts';
 import { deepFreeze, sameJson, withoutAbsent, type ApiObject } from '../fields.ts';
@@ -15,7 +15,7 @@ export interface Writer {
   readonly operation: 'Apply' | 'Update';
   readonly apiVersion: string;
   readonly subresource: string | undefined;
-  /** `undefined` for writes through `scale`, which upstream does not date. */
+  /** Undefined for writes through `scale`, for which upstream sets no time. */
   readonly time: string | undefined;
 }
 
@@ -25,11 +25,11 @@ interface Entry extends Omit<Writer, 'operation' | 'time'> {
   set: FieldSet;
 }
 
-/** Enough for any real object; the oldest updaters are forgotten beyond it. */
+/** Upstream's limit on entries of updates; older ones are merged into one. */
 const MAX_UPDATERS = 10;
 
 const EMPTY: FieldSet = Object.freeze({});
-/** Identity and bookkeeping have no owner. */
+/** Fields without owners. */
 const UNOWNED: FieldSet = {
   'f:apiVersion': EMPTY,
   'f:kind': EMPTY,
@@ -53,28 +53,28 @@ export function withoutUnowned(set: FieldSet): FieldSet {
   return mentions ? difference(set, UNOWNED) : set;
 }
 
-/** What is stored has been read before. */
-function isReadable(set: unknown): set is FieldSet {
+/** Frozen sets are those of stored objects, which are valid. */
+function isValid(set: unknown): set is FieldSet {
   return (set !== undefined && Object.isFrozen(set)) || isFieldSet(set);
 }
 
 function decode(object: ApiObject | undefined): Entry[] {
   return (object?.metadata.managedFields ?? []).flatMap((entry) => {
     const { manager = '', operation = 'Update', apiVersion = '', subresource = '', time, fieldsV1: set } = entry;
-    if (!isReadable(set)) return [];
+    if (!isValid(set)) return [];
     return [{ manager, operation, apiVersion, subresource: subresource || undefined, time, set }];
   });
 }
 
-/** The owners that a writer gives, if they can be read; a single empty entry stands for none at all. */
+/** Returns the managed fields in a request, if they are valid; a single empty entry clears them. */
 export function usableOwners(entries: readonly ManagedFieldsEntry[]): ManagedFieldsEntry[] | undefined {
   const given = entries.filter((entry) => Object.keys(entry).length > 0);
   return given.every((entry) => isFieldSet(entry.fieldsV1)) ? given : undefined;
 }
 
 /**
- * Objects of one kind from one writer own the same fields, so they share one frozen set: it is most of what a small
- * object weighs. Bounded; when full it starts over.
+ * Cache of frozen sets by their JSON. Objects of one kind and writer have the same sets, which are most of the memory
+ * of a small object. Cleared when full.
  */
 const MAX_SHARED = 4096;
 const sharedSets = new Map<string, FieldSet>();
@@ -115,12 +115,12 @@ function isWriter(entry: Entry, writer: Writer): boolean {
     entry.manager === writer.manager &&
     entry.operation === writer.operation &&
     entry.subresource === writer.subresource &&
-    // An applier keeps its fields across API versions; updaters are told apart by version.
+    // An applier keeps its entry across API versions; updates have one per version.
     (writer.operation === 'Apply' || entry.apiVersion === writer.apiVersion)
   );
 }
 
-/** Managed fields after a create, replace or patch. */
+/** Returns the managed fields after a create, replace or patch. */
 export function ownershipAfterUpdate(
   shape: Shape,
   before: ApiObject | undefined,
@@ -152,7 +152,7 @@ export function ownershipAfterUpdate(
   return encode(capped(entries, mine));
 }
 
-/** Most writes are of this kind: a writer changes again what only it owns. */
+/** Whether the writer already owns the changed fields and no other does, as in most writes. */
 function ownsAlone(entries: readonly Entry[], writer: Writer, changed: FieldSet): boolean {
   return (
     entries.some((entry) => isWriter(entry, writer) && isEmpty(difference(changed, entry.set))) &&
@@ -188,7 +188,7 @@ function isSame(comparison: Comparison): boolean {
   return isEmpty(comparison.added) && isEmpty(comparison.modified) && isEmpty(comparison.removed);
 }
 
-/** What this applier owned before, and what all others own. */
+/** Returns the fields that the applier owned before, and those of all others. */
 export function ownersBeforeApply(
   live: ApiObject | undefined,
   writer: Writer,
@@ -200,7 +200,7 @@ export function ownersBeforeApply(
   };
 }
 
-/** Managed fields after an apply; a Conflict error when it would change others' fields without force. */
+/** Returns the managed fields after an apply; throws Conflict if it changes fields of others without `force`. */
 export function ownershipAfterApply(
   shape: Shape,
   live: ApiObject | undefined,
@@ -214,7 +214,7 @@ export function ownershipAfterApply(
   const entries = decode(live);
   const conflicts: ApplyConflict[] = [];
   let conceded: FieldSet | undefined;
-  // Conflicts are listed by manager, updaters first.
+  // Entries of updates come after those of applies, then by time and manager; conflicts are listed in this order.
   for (const entry of entries) {
     if (isWriter(entry, writer)) continue;
     const disputed = intersection(entry.set, changed);
@@ -228,7 +228,7 @@ export function ownershipAfterApply(
   if (conflicts.length > 0) throw applyConflict(conflicts);
   const mine = entries.find((entry) => isWriter(entry, writer));
   const others = entries.filter((entry) => entry !== mine);
-  // An apply that changes nothing but ownership is not dated.
+  // An apply that changes only ownership sets no time.
   const changedNothing = live !== undefined && isSame(comparison);
   const isKept = mine === undefined ? changedNothing : sameJson(mine.set, applied);
   const time = isKept ? mine?.time : writer.time;
@@ -236,8 +236,8 @@ export function ownershipAfterApply(
 }
 
 /**
- * Going over from client-side to server-side apply keeps ownership: fields that still are as kubectl's last
- * configuration said have no other owner.
+ * Returns the fields that still have the values of kubectl's last client-side configuration. They cause no conflicts,
+ * so that kubectl can change to server-side apply.
  */
 function concededFields(shape: Shape, live: ApiObject | undefined, writer: Writer): FieldSet {
   const last = live && lastApplied(live, writer.manager);

@@ -41,7 +41,7 @@ function deployment(containers: object[], spec: object = {}): object {
 }
 
 describe('server-side apply', () => {
-  it('creates, and owns exactly what it was given', async () => {
+  it('creates an object, and owns exactly the given fields', async () => {
     const kube = newKube();
     await applyMap(kube, { a: '1' }, 'one');
     const { data, metadata } = await kube.get(Kinds.ConfigMap, REF);
@@ -58,7 +58,7 @@ describe('server-side apply', () => {
     ]);
   });
 
-  it('removes what an applier no longer names, unless it has another owner', async () => {
+  it('removes fields that the applier no longer sets, unless they have another owner', async () => {
     const kube = newKube();
     await applyMap(kube, { a: '1', b: '1', c: '1' }, 'one');
     await applyMap(kube, { b: '1' }, 'two');
@@ -66,7 +66,7 @@ describe('server-side apply', () => {
     expect((await kube.get(Kinds.ConfigMap, REF)).data).toEqual({ b: '1', c: '1' });
   });
 
-  it('refuses to change what others own, and names them; force takes over', async () => {
+  it('conflicts with other owners of changed fields, or takes the fields over with force', async () => {
     const kube = newKube();
     await applyMap(kube, { a: '1' }, 'one');
     await expect(applyMap(kube, { a: '2' }, 'two')).rejects.toMatchObject({
@@ -81,16 +81,16 @@ describe('server-side apply', () => {
     expect(metadata.managedFields?.map((entry) => entry.manager)).toEqual(['two']);
   });
 
-  it('shares a field whose value both agree on', async () => {
+  it('shares a field to which two appliers set the same value', async () => {
     const kube = newKube();
     await applyMap(kube, { a: '1' }, 'one');
     await applyMap(kube, { a: '1' }, 'two');
     const managers = (await kube.get(Kinds.ConfigMap, REF)).metadata.managedFields?.map((entry) => entry.manager);
-    // The second apply changed nothing, so it is not dated, and what is not dated comes first.
+    // The second apply changed nothing, so its entry has no time, and entries without time come first.
     expect(managers).toEqual(['two', 'one']);
   });
 
-  it('conflicts with an ordinary update too', async () => {
+  it('conflicts with updates too', async () => {
     const kube = newKube();
     await applyMap(kube, { a: '1' }, 'one');
     await kube.patch(Kinds.ConfigMap, REF, { type: 'merge', body: { data: { a: '5' } } }, { fieldManager: 'editor' });
@@ -99,7 +99,7 @@ describe('server-side apply', () => {
     });
   });
 
-  it('is no write when it changes nothing', async () => {
+  it('keeps the resource version when it changes nothing', async () => {
     const kube = newKube();
     await applyMap(kube, { a: '1' }, 'one');
     const before = (await kube.get(Kinds.ConfigMap, REF)).metadata.resourceVersion;
@@ -107,7 +107,7 @@ describe('server-side apply', () => {
     expect((await kube.get(Kinds.ConfigMap, REF)).metadata.resourceVersion).toBe(before);
   });
 
-  it('merges lists by their keys, the default protocol included', async () => {
+  it('merges lists by their keys, including the default protocol', async () => {
     const kube = newKube();
     const ref = { name: 'd', namespace: 'default' };
     const one = deployment([{ name: 'm', image: 'x', ports: [{ containerPort: 80 }] }]);
@@ -128,7 +128,7 @@ describe('server-side apply', () => {
     expect(left).toEqual(['m']);
   });
 
-  it('takes the defaults along with an abandoned part', async () => {
+  it('removes defaults with the field that they were set in', async () => {
     const kube = newKube();
     const ref = { name: 'd', namespace: 'default' };
     const livenessProbe = { httpGet: { port: 80 } };
@@ -140,7 +140,7 @@ describe('server-side apply', () => {
     expect(stored.spec?.template.spec?.containers[0]).toHaveProperty('imagePullPolicy');
   });
 
-  it('owns status and the rest through their own doors', async () => {
+  it('applies status and the other fields through separate endpoints', async () => {
     const kube = newKube();
     for (const crd of renderCrds()) await kube.create(Kinds.CustomResourceDefinition, crd);
     const pool = {
@@ -172,7 +172,7 @@ describe('server-side apply', () => {
     expect(stored.metadata.managedFields?.map((entry) => entry.subresource)).toEqual([undefined, 'status']);
   });
 
-  it('lists managers by the second in which they last took a field, then by name', async () => {
+  it('orders managers by the time of their last change of ownership, then by name', async () => {
     const clock = new VirtualClock(START);
     const kube = newKube(clock);
     await applyMap(kube, { b: '1' }, 'bob');
@@ -185,7 +185,7 @@ describe('server-side apply', () => {
     expect(await managers()).toEqual(['bob', 'anna']);
   });
 
-  it('needs a new object to be complete', async () => {
+  it('validates a new object', async () => {
     const kube = newKube();
     const incomplete = {
       apiVersion: 'apps/v1',

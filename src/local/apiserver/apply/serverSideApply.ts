@@ -1,6 +1,6 @@
 /**
- * Server-side apply: applied fields are set; fields that this applier owned and no longer names are removed unless
- * they have another owner.
+ * Server-side apply: sets the applied fields, and removes fields that the applier owned and no longer sets, unless they
+ * have another owner.
  */
 import { isFields, type ApiObject, type Fields } from '../fields.ts';
 import type { Shape } from '../shape.ts';
@@ -9,7 +9,7 @@ import { ownersBeforeApply, withoutUnowned, type Writer } from './managedFields.
 
 export interface Applied {
   readonly object: ApiObject;
-  /** What the configuration sets: the applier's new ownership. */
+  /** The fields of the configuration, which the applier owns now. */
   readonly owned: FieldSet;
 }
 
@@ -46,7 +46,7 @@ function mergeValue(shape: Shape, live: unknown, applied: unknown): unknown {
   return applied;
 }
 
-/** Live items keep their places; applied ones that are new come after those which precede them on either side. */
+/** Merges two orders: live items keep theirs; new items come after the items before them in either list. */
 function mergeLists(shape: Shape, live: readonly unknown[], applied: readonly unknown[]): unknown[] {
   const element = (item: unknown): string => itemElement(shape, item) ?? JSON.stringify(item);
   const left = live.map(element);
@@ -82,7 +82,7 @@ function mergeLists(shape: Shape, live: readonly unknown[], applied: readonly un
   return result;
 }
 
-/** Takes `gone` out of a struct or map; containers that this empties go too unless `kept` has something in them. */
+/** Removes the fields `gone` from a struct or map, and parents that are empty then, unless `kept` has a field in them. */
 function removeFields(shape: Shape, value: Fields, gone: FieldSet, kept: FieldSet): Fields {
   const result: Fields = { ...value };
   for (const [element, node] of Object.entries(gone)) {
@@ -90,7 +90,7 @@ function removeFields(shape: Shape, value: Fields, gone: FieldSet, kept: FieldSe
     const name = element.slice(2);
     const child = shape.field(name);
     if (child === undefined || result[name] === undefined) continue;
-    // A named part without any owner inside goes as a whole, together with the defaults in it.
+    // A field of a struct without owners inside is removed with the defaults in it.
     const isAbandoned = shape.form === 'struct' && kept[element] === undefined;
     const remaining = isAbandoned ? undefined : removeValue(child, result[name], node, kept[element]);
     if (remaining === undefined) delete result[name];
@@ -117,7 +117,7 @@ function removeValue(shape: Shape, value: unknown, gone: FieldSet, kept: FieldSe
   return result.length === 0 && kept === undefined ? undefined : result;
 }
 
-/** Lists that merge by key hold each key once; the first that does not, in upstream's words. */
+/** Returns upstream's message about the first duplicate item of lists that merge by key; undefined if there is none. */
 export function duplicateItem(shape: Shape, value: unknown, path = ''): string | undefined {
   if (Array.isArray(value)) {
     if (shape.form !== 'list' || shape.listType === 'atomic') return undefined;

@@ -1,6 +1,6 @@
 /**
- * The first value of an applied configuration that is not of its declared type, in upstream's words, which show Go's
- * own view of it.
+ * Returns upstream's message about the first value of an applied configuration that is not of its declared type. The
+ * message shows the value as Go does.
  */
 import { isFields } from '../fields.ts';
 import { goText } from '../patch/goText.ts';
@@ -27,7 +27,7 @@ export function mistypedField(shape: Shape, value: unknown, path = ''): string |
   }
 }
 
-/** Items of keyed lists are named by their keys. */
+/** Returns the path element of a list item: its key, or its index without one. */
 function place(shape: Shape, item: unknown, index: number): string {
   const element = shape.listType === 'map' ? itemElement(shape, item) : undefined;
   return element === undefined ? `[${index}]` : elementText(element);

@@ -1,7 +1,7 @@
 /**
- * Kubernetes' own kinds that the server offers. `kinds.json` has a row for each, with what is unusual about it and the
- * columns of its table; here are the rules that some have. To serve another kind, add its type in
- * scripts/extract-kubernetes-types.ts and a row there.
+ * The built-in kinds that the server serves. `kinds.json` has a row for each, with its properties and table columns;
+ * this file has the rules of those that need some. To serve another kind, add its type to
+ * scripts/extract-kubernetes-types.ts and a row to `kinds.json`.
  */
 import { podRowConditions } from '../columns/pod.ts';
 import type { ColumnRow } from '../columns/column.ts';
@@ -20,7 +20,7 @@ import * as storage from '../strategies/storage.ts';
 import * as workloads from '../strategies/workloads.ts';
 import kinds from './kinds.json' with { type: 'json' };
 
-/** What a row leaves out has its usual value. */
+/** A row of `kinds.json`; absent members have the usual values. */
 interface Row {
   readonly kind: string;
   readonly plural: string;
@@ -28,21 +28,21 @@ interface Row {
   readonly categories?: readonly string[];
   readonly scope?: string;
   readonly status?: boolean;
-  /** Has the scale subresource, with the paths that workloads have. */
+  /** Has the scale subresource, with the usual paths. */
   readonly scaled?: boolean;
   readonly actions?: readonly Action[];
   readonly verbs?: readonly string[];
   readonly deprecation?: string;
-  /** A replace must name the version that it replaces. */
+  /** A replace must have a resourceVersion. */
   readonly conditionalUpdate?: boolean;
   readonly tracksGeneration?: boolean;
-  /** `group/version/Kind` of the stored form, when another than the served one. */
+  /** `group/version/Kind` of the stored form, if different from the served one. */
   readonly storageKind?: string;
   readonly selectable?: readonly string[];
   readonly columns?: readonly ColumnRow[];
 }
 
-/** All served kinds of one API version, with the prefix of their types' names in OpenAPI. */
+/** All served kinds of one API version; `types` is the prefix of the names of their types in OpenAPI. */
 interface GroupRows {
   readonly apiVersion: string;
   readonly types: string;
@@ -51,7 +51,7 @@ interface GroupRows {
 
 export const builtinKinds: readonly GroupRows[] = kinds;
 
-/** By kind, or by API version and kind where versions differ. */
+/** Strategies by kind, or by API version and kind where versions differ. */
 export const strategies: Readonly<Record<string, Strategy>> = {
   ConfigMap: data.configMapStrategy,
   ControllerRevision: workloads.controllerRevisionStrategy,
@@ -91,7 +91,7 @@ export const strategies: Readonly<Record<string, Strategy>> = {
   ValidatingWebhookConfiguration: networking.validatingWebhookStrategy,
 };
 
-/** Kinds that are another view of what is stored. */
+/** Storage views of kinds whose served and stored forms differ. */
 export const storageViews: Readonly<Record<string, StorageView>> = {
   'autoscaling/v1/HorizontalPodAutoscaler': autoscalersView,
   'events.k8s.io/v1/Event': eventsView,

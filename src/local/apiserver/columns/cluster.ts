@@ -1,4 +1,4 @@
-/** Cells of nodes, events, storage and the smaller kinds, and the table of scales. */
+/** Table cells of nodes, events, storage and other kinds, and the columns of scales. */
 import { at, fieldsAt, listAt, textAt, type ApiObject } from '../fields.ts';
 import { age } from '../humanTime.ts';
 import type { Column } from '../resource.ts';
@@ -31,7 +31,7 @@ function lastSeen(event: ApiObject): unknown {
   return at(event, 'series', 'lastObservedTime') ?? last ?? first ?? event['eventTime'];
 }
 
-/** Core events and `events.k8s.io` name the same things differently: `source` is where the older names are. */
+/** Returns the source of an event. Fields of core and `events.k8s.io` events differ: `source` names the older field. */
 function eventSource(event: ApiObject, source: string, component: string): string {
   const pick = (old: string, current: string): string => {
     const found = textAt(event, source, old) ?? '';

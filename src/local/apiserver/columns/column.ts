@@ -1,14 +1,14 @@
-/** Columns of tables as data, and the cells that tables of several kinds share, as `kubectl get` prints them. */
+/** Makes table columns, as `kubectl get` prints them, from rows of data; has the cells that several kinds share. */
 import { InvariantError } from '../../../errors/invariantError.ts';
 import { at, fieldsAt, isFields, listAt, numberAt, textAt, type ApiObject } from '../fields.ts';
 import { age } from '../humanTime.ts';
 import type { Column } from '../resource.ts';
 
-/** A computed cell: `now` in milliseconds, and what the table has in brackets behind its name. */
+/** Computes a cell. `now`: milliseconds; `given`: the arguments in parentheses in the row. */
 type Cell = (object: ApiObject, now: number, ...given: readonly string[]) => unknown;
 export type Cells = Readonly<Record<string, Cell>>;
 
-/** `Name`, `Age`, or: name; type, with `wide` when only for `-o wide`; a path or `cell(given,…)`; what is shown when absent. */
+/** `Name`, `Age`, or: name; type, with `wide` if only for `-o wide`; a path or `cell(given,…)`; text if absent. */
 export type ColumnRow = string | readonly string[];
 
 export const NONE = '<none>';
@@ -21,7 +21,7 @@ export const AGE: Column = {
   cell: (object, now) => age(object.metadata.creationTimestamp, now),
 };
 
-/** A figure is a number that upstream declares as text. */
+/** Other types are strings; `figure` is a number in a column that upstream declares as string. */
 const TYPES: Readonly<Record<string, Column['type']>> = { integer: 'integer', boolean: 'boolean', date: 'date' };
 
 export function columnOf(row: ColumnRow, cells: Cells): Column {
@@ -50,7 +50,7 @@ function cellOf(type: string, from: string, absent: string, cells: Cells): Colum
   return (object) => at(object, ...path) === true || (absent === 'true' && at(object, ...path) !== false);
 }
 
-/** By dotted paths, for whatever kind. */
+/** Cells of fields at dotted paths, for any kind. */
 export const sharedCells: Cells = {
   filled: (object, _now, path = '') => orNone(textAt(object, ...path.split('.'))),
   labels: (object, _now, path = '') => labelTexts(at(object, ...path.split('.'))).join(',') || NONE,
@@ -73,7 +73,7 @@ export const sharedCells: Cells = {
       .join(','),
 };
 
-/** A number that is not there yet counts as zero. */
+/** Returns the number at a path; 0 if absent. */
 export function count(object: ApiObject, ...path: string[]): number {
   const value = at(object, ...path);
   return typeof value === 'number' ? value : 0;
@@ -83,7 +83,7 @@ export function orNone(value: unknown): string {
   return typeof value === 'string' && value !== '' ? value : NONE;
 }
 
-/** `a/b` from the texts at two fields of an object inside. */
+/** Returns `a/b` of the texts of two fields. */
 export function joined(object: unknown, first: string, second: string): string {
   return `${textAt(object, first) ?? ''}/${textAt(object, second) ?? ''}`;
 }
@@ -97,7 +97,7 @@ export function conditionOf(object: ApiObject, type: string): unknown {
   return listAt(object, 'status', 'conditions').find((entry) => textAt(entry, 'type') === type);
 }
 
-/** `metav1.LabelSelector` in the form that `-l` takes. */
+/** Returns a LabelSelector in the format of `-l`. */
 export function selectorText(selector: unknown): string {
   if (!isFields(selector)) return NONE;
   const others = listAt(selector, 'matchExpressions').map((expression) => {
@@ -110,7 +110,7 @@ export function selectorText(selector: unknown): string {
   return parts.length === 0 ? NONE : parts.join(',');
 }
 
-/** The first few of a long list, and how many more there are. */
+/** Returns the first items of a long list and the number of the others. */
 export function firstOf(all: readonly string[], most: number, absent: string, separator = ','): string {
   if (all.length === 0) return absent;
   const more = all.length > most ? ` + ${all.length - most} more...` : '';

@@ -1,4 +1,4 @@
-/** Cells of services and what belongs to them. */
+/** Table cells of services, endpoints, ingresses and IP addresses. */
 import { at, fieldsAt, listAt, numberAt, textAt, type ApiObject } from '../fields.ts';
 import { firstOf, NONE, UNSET, type Cells } from './column.ts';
 

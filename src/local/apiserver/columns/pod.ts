@@ -1,4 +1,4 @@
-/** Cells of pods. Status and restarts are derived as kubectl users know them. */
+/** Table cells of pods, with upstream's rules for status and restarts. */
 import { at, fieldsAt, listAt, numberAt, textAt, type ApiObject } from '../fields.ts';
 import { humanDuration } from '../humanTime.ts';
 import { conditionOf, NONE, type Cells } from './column.ts';
@@ -50,7 +50,7 @@ function summarise(pod: ApiObject): Summary {
     break;
   }
   if (!initializing || textAt(conditionOf(pod, 'Initialized'), 'status') === 'True') {
-    // Of what ran before, only what still runs counts.
+    // Of init containers, only restarts of sidecars count now.
     restarts = sidecarRestarts;
     lastRestart = lastSidecarRestart;
     let running = false;
@@ -83,7 +83,7 @@ function endReason(terminated: Readonly<Record<string, unknown>>): string {
   return signal !== 0 ? `Signal:${signal}` : `ExitCode:${numberAt(terminated, 'exitCode') ?? 0}`;
 }
 
-/** Rows of pods that will not run again say so. */
+/** Returns the row condition of a finished pod. */
 export function podRowConditions(pod: ApiObject): readonly object[] | undefined {
   const phase = textAt(pod, 'status', 'phase');
   if (phase !== 'Succeeded' && phase !== 'Failed') return undefined;

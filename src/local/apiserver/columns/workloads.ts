@@ -1,9 +1,9 @@
-/** Cells of what makes, scales and protects pods. */
+/** Table cells of workloads, autoscalers and disruption budgets. */
 import { at, listAt, numberAt, textAt, type ApiObject } from '../fields.ts';
 import { age, humanDuration } from '../humanTime.ts';
 import { conditionOf, count, firstOf, NONE, type Cells } from './column.ts';
 
-/** The first of these conditions that holds is the status; a job on its way out is terminating in between. */
+/** The first true condition is the status; deletion (Terminating) comes after the ends and before the other states. */
 const JOB_ENDS = ['Complete', 'Failed'];
 const JOB_STATES = ['Suspended', 'FailureTarget', 'SuccessCriteriaMet'];
 

@@ -1,4 +1,4 @@
-/** JSON values as Go prints maps and lists with `%v`: refusals of patches show them so. */
+/** Formats JSON values like Go's `%v`, for error messages about patches. */
 import { isFields } from '../fields.ts';
 
 export function goText(value: unknown): string {

@@ -1,13 +1,13 @@
 /**
- * RFC 6902: a new document that shares what did not change. Throws BadRequest for operations that make no sense and
- * `PatchFailed` for those that do not fit the document.
+ * RFC 6902: returns a new document that shares unchanged parts. Throws BadRequest for malformed patches, and
+ * `PatchFailed` for operations that cannot be applied to the document.
  */
 import type { JsonPatchOperation } from '../../../kube/kube.ts';
 import { isFields, sameJson } from '../fields.ts';
 import { badRequest, tooLarge } from '../status.ts';
 
 const MAX_OPERATIONS = 10_000;
-/** Copies of copies grow beyond any bound. */
+/** Limit in bytes, because repeated copies grow exponentially. */
 const MAX_COPIED = 3 * 1024 * 1024;
 
 export class PatchFailed extends Error {}
@@ -88,7 +88,7 @@ function read(document: unknown, path: readonly string[]): unknown {
 
 type Edit = 'add' | 'replace' | 'remove';
 
-/** Copies the containers along the path and edits the innermost one. */
+/** Copies the objects and lists along the path, and edits the innermost one. */
 function change(document: unknown, path: readonly string[], edit: Edit, value?: unknown): unknown {
   const [name, ...rest] = path;
   if (name === undefined) return edit === 'remove' ? undefined : value;
@@ -102,7 +102,7 @@ function change(document: unknown, path: readonly string[], edit: Edit, value?: 
     return copy;
   }
   const isThere = isFields(document) && Object.hasOwn(document, name);
-  // Upstream's library creates what is to be replaced and is not there, whatever the RFC says.
+  // Contrary to the RFC, replacing a missing member adds it, like in upstream's library.
   if (!isFields(document) || (!isThere && (rest.length > 0 || edit === 'remove'))) {
     throw new PatchFailed(`${edit} operation does not apply: doc is missing path: /${path.join('/')}`);
   }

@@ -1,4 +1,4 @@
-/** All patch types, on one object or on its scale. */
+/** Patches an object, or its scale, with any patch type. */
 import { isFields, jsonType, type ApiObject, type Fields } from '../fields.ts';
 import { shapeNamed } from '../kubernetesTypes.ts';
 import type { Objects } from '../objects.ts';
@@ -65,7 +65,7 @@ function applyPatch(shape: Shape, live: ApiObject, { type, body }: PatchRequest)
   return type === 'strategic' ? applyStrategicMerge(shape, live, body) : applyMergePatch(live, body);
 }
 
-/** RFC 7386: null removes. The new document shares what is the same. */
+/** RFC 7386: null removes a member. Returns a new document that shares unchanged parts. */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
   if (!isFields(patch)) return patch;
   const result: Fields = isFields(target) ? { ...target } : {};

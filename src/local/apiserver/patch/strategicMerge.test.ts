@@ -34,7 +34,7 @@ describe('strategic merge', () => {
     );
   });
 
-  it('deletes list items by $patch and map members by null', () => {
+  it('deletes list items with $patch and map members with null', () => {
     const live = { metadata: { labels: { a: '1', b: '2' } }, ...containers({ name: 'a' }, { name: 'b' }) };
     const patch = { metadata: { labels: { a: null } }, ...containers({ name: 'b', $patch: 'delete' }) };
     expect(applyStrategicMerge(POD, live, patch)).toEqual({
@@ -43,7 +43,7 @@ describe('strategic merge', () => {
     });
   });
 
-  it('replaces a whole list or map when $patch says so', () => {
+  it('replaces a whole list or map with $patch', () => {
     const live = { metadata: { labels: { a: '1' } }, ...containers({ name: 'a' }) };
     const patch = {
       metadata: { labels: { $patch: 'replace', z: '9' } },
@@ -97,7 +97,7 @@ describe('strategic merge', () => {
     expect(applyStrategicMerge(DEPLOYMENT, live, patch)).toEqual({ spec: { strategy: { type: 'Recreate' } } });
   });
 
-  it('follows $setElementOrder and leaves items of the server where they were', () => {
+  it('orders by $setElementOrder, and keeps the places of other items', () => {
     const live = containers({ name: 'a' }, { name: 'injected' }, { name: 'b' });
     const patch = {
       spec: {
@@ -110,7 +110,7 @@ describe('strategic merge', () => {
     );
   });
 
-  it('refuses an item without its merge key and an unknown directive', () => {
+  it('rejects an item without its merge key and an unknown directive', () => {
     expect(() => applyStrategicMerge(POD, {}, containers({ image: 'x' }))).toThrow(
       'does not contain declared merge key: name',
     );

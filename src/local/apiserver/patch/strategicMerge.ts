@@ -1,5 +1,5 @@
 /**
- * Kubernetes' strategic merge; the shape says which lists merge and by which key. Directives: `$patch:
+ * Strategic merge patches; the shape has the lists that merge and their keys. Directives: `$patch:
  * replace|delete|merge`, `$retainKeys`, `$deleteFromPrimitiveList/<field>`, `$setElementOrder/<field>`.
  */
 import { isFields, sameJson, type Fields } from '../fields.ts';
@@ -16,7 +16,7 @@ export function applyStrategicMerge(shape: Shape, live: Fields, patch: Fields): 
   return mergeObject(shape, live, patch) ?? {};
 }
 
-/** `undefined` when the patch deletes the whole object. */
+/** Returns the merged object; undefined if the patch deletes it. */
 function mergeObject(shape: Shape | undefined, live: Fields, patch: Fields): Fields | undefined {
   const directive = patch[DIRECTIVE];
   if (directive === 'replace') return withoutDirectives(patch);
@@ -96,7 +96,7 @@ function mergeKeyedList(shape: Shape, key: string, live: readonly unknown[], pat
     const current = index < 0 ? {} : (result[index] as Fields);
     const merged = mergeObject(shape.items, current, item);
     if (merged === undefined) {
-      // Deleting by key removes every item with that key, as upstream does.
+      // Like upstream, deletes every item with the key.
       for (let at = result.length - 1; at >= 0; at--) {
         const one = result[at];
         if (isFields(one) && sameJson(one[key], identity)) result.splice(at, 1);
@@ -107,7 +107,7 @@ function mergeKeyedList(shape: Shape, key: string, live: readonly unknown[], pat
   return result;
 }
 
-/** The patch's order for the items it names; items that only the server has keep their place among those. */
+/** Sorts the items that are in `order`; the others keep their places among those. */
 function reorder(
   merged: readonly unknown[],
   live: readonly unknown[],

@@ -1,4 +1,4 @@
-/** Checks of one object, at its place inside another: collects field errors in upstream's order and words. */
+/** Validates one object, which may be nested: collects field errors with upstream's order and messages. */
 import { at, listAt, numberAt, sameJson, textAt } from '../fields.ts';
 import {
   duplicateValue,
@@ -21,7 +21,7 @@ export class Check {
     this.errors = errors;
   }
 
-  /** The place of a field; an empty name means this object itself. */
+  /** Returns the path of a field; that of this object for an empty name. */
   place(name: string): string {
     return this.path === '' || name === '' ? this.path || name : `${this.path}.${name}`;
   }
@@ -30,7 +30,7 @@ export class Check {
     return at(this.value, name);
   }
 
-  /** Empty when absent. */
+  /** Returns '' if absent. */
   text(name: string): string {
     return textAt(this.value, name) ?? '';
   }
@@ -43,12 +43,12 @@ export class Check {
     return listAt(this.value, name);
   }
 
-  /** What is inside, with the same errors, whether it is there or not. */
+  /** Returns the check of a nested object, which may be absent, with the same list of errors. */
   at(...names: readonly string[]): Check {
     return new Check(at(this.value, ...names), this.place(names.join('.')), this.errors);
   }
 
-  /** The same; undefined when it is not there. */
+  /** Returns the check of a nested object; undefined if it is absent. */
   inside(...names: readonly string[]): Check | undefined {
     return at(this.value, ...names) === undefined ? undefined : this.at(...names);
   }
@@ -79,7 +79,7 @@ export class Check {
     this.errors.push(notFoundValue(this.place(name), value));
   }
 
-  /** Fields that stay as they are in `old`. */
+  /** Reports fields that differ from `old`. */
   fixed(old: unknown, names: readonly string[], show: (value: unknown) => unknown = (value) => value): void {
     for (const name of names) {
       const value = this.get(name);
@@ -87,7 +87,7 @@ export class Check {
     }
   }
 
-  /** The text of a field that must not be empty. */
+  /** Returns the text of a field; reports it if empty. */
   require(name: string, why?: string): string {
     const text = this.text(name);
     if (text === '') this.missing(name, why);
@@ -99,7 +99,7 @@ export class Check {
     if (!allowed.includes(text)) this.errors.push(unsupportedValue(this.place(name), text, allowed));
   }
 
-  /** The same for a field that may be absent or empty. */
+  /** Like `oneOf`, for a field that may be absent or empty. */
   oneOfIfGiven(name: string, allowed: readonly string[]): void {
     if (this.text(name) !== '') this.oneOf(name, allowed);
   }
@@ -117,7 +117,7 @@ export class Check {
     }
   }
 
-  /** Complaints about a text, such as those of names.ts. */
+  /** Reports the messages that a function, such as those of names.ts, returns for the text. */
   problems(name: string, text: string, problems: (text: string) => readonly string[]): void {
     for (const why of problems(text)) this.invalid(name, text, why);
   }

@@ -1,4 +1,4 @@
-/** What containers must look like. */
+/** Validates containers. */
 import { Quantity } from '../../../units/quantity.ts';
 import { fieldsAt, isFields } from '../fields.ts';
 import { labelProblems, qualifiedNameProblems } from '../names.ts';
@@ -93,7 +93,7 @@ function checkResources(container: Check): void {
     const request = Quantity.tryParse(requests[name] as string);
     const limit = limits[name] === undefined ? undefined : Quantity.tryParse(limits[name] as string);
     if (request === undefined) continue;
-    // What cannot be overcommitted must be requested exactly as limited.
+    // Extended resources cannot be overcommitted: request and limit must be equal.
     const isExact = name.includes('/') && !name.startsWith('kubernetes.io/');
     if (limit === undefined) {
       if (isExact) container.missing('resources.limits', 'Limit must be set for non overcommitable resources');

@@ -1,4 +1,4 @@
-/** Rules for CRDs: names filled in, the essentials checked, and established at once. */
+/** Rules for CRDs: default names, validation of the essential fields, and status. */
 import { always } from '../defaults.ts';
 import { fieldsAt, isFields, listAt, textAt, type Fields } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
@@ -7,7 +7,7 @@ import { Check } from './check.ts';
 import { goStruct } from './goNames.ts';
 import { checkStructuralSchema } from './structuralSchemaValidation.ts';
 
-/** Keeps a definition until its objects are gone. */
+/** Keeps a deleted CRD until its custom resources are gone. */
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
 
 export const customResourceDefinitionStrategy: Strategy = {
@@ -48,7 +48,7 @@ export const customResourceDefinitionStrategy: Strategy = {
     draft['status'] = { ...fieldsAt(draft, 'status'), conditions: [...conditions, terminating] };
   },
   prepareUpdate(draft, old, context) {
-    // Names may be added on update; what is accepted follows the spec.
+    // Names may be added on update; accepted names follow the spec.
     const before = listAt(old, 'status', 'conditions');
     draft['status'] = { ...establishedStatus(draft['spec'], context.now()), conditions: before };
   },
@@ -113,7 +113,7 @@ function checkName(names: Check, field: string, prefix: string): void {
   if (name !== '') for (const why of label1035Problems(text)) names.invalid(field, name, `${prefix}${why}`);
 }
 
-/** What upstream's controllers write a moment after a definition has been created. */
+/** Returns the status that upstream's controllers write shortly after the creation of a CRD. */
 export function establishedStatus(spec: unknown, lastTransitionTime: string): Record<string, unknown> {
   const holds = (type: string, reason: string, message: string): object => ({
     lastTransitionTime,

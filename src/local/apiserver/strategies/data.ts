@@ -1,4 +1,4 @@
-/** Rules for kinds that only hold data: secrets, config maps, leases, events, roles and their bindings. */
+/** Rules for kinds that only contain data: secrets, config maps, leases, events, roles and role bindings. */
 import { ensureFields, fieldsAt, isFields, listAt, sameJson, setDefaults, textAt, type ApiObject } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
 import { configKeyProblems } from '../names.ts';
@@ -28,7 +28,7 @@ export const secretStrategy: Strategy = {
   },
 };
 
-/** What each of the well-known types must hold. */
+/** Required keys of well-known secret types. */
 const REQUIRED_KEYS = new Map(
   Object.entries({
     'kubernetes.io/tls': ['tls.crt', 'tls.key'],
@@ -43,7 +43,7 @@ function checkSecretType(check: Check, { metadata }: ApiObject): void {
   const type = check.text('type');
   const isMissing = (key: string): boolean => check.at('data').get(key) === undefined;
   let missing = (REQUIRED_KEYS.get(type) ?? []).filter(isMissing);
-  // One of the two is enough.
+  // One of the two keys is enough.
   if (type === 'kubernetes.io/basic-auth' && missing.length < 2) missing = [];
   for (const key of missing) check.missing(`data[${key}]`);
   const account = 'kubernetes.io/service-account.name';
@@ -53,14 +53,14 @@ function checkSecretType(check: Check, { metadata }: ApiObject): void {
 }
 
 export const configMapStrategy: Strategy = {
-  // Upstream has no name for both maps together.
+  // Upstream's error for the size of both maps has the path `[]`.
   validate(check, draft, old) {
     checkSize(check, draft, '[]');
     checkData(check, old);
   },
 };
 
-/** What etcd takes well. */
+/** Limit of the total size of values. */
 const MOST_BYTES = 1024 * 1024;
 
 function checkSize(check: Check, draft: ApiObject, field: string): void {

@@ -1,7 +1,7 @@
-/** Fields under Go's names, for refusals that show a whole internal struct. */
+/** Fields with Go's names, for error messages that show an internal struct. */
 import { isFields, type Fields } from '../fields.ts';
 
-/** `names`: every field of the struct in Go's order, absent ones as given. */
+/** Returns a struct. `fields`: all its fields in Go's order, with the values of absent ones. */
 export function goStruct(value: unknown, fields: Readonly<Record<string, unknown>>): Fields {
   const source = isFields(value) ? value : {};
   return Object.fromEntries(

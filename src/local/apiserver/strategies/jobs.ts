@@ -19,7 +19,7 @@ import { templateLabels } from './workloads.ts';
 
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid';
 const JOB_DEFAULTS = {
-  // Parallelism and completions default together: a work queue leaves completions open.
+  // Completions default only together with parallelism: with parallelism alone, the job is a work queue.
   completions: ({ parallelism }: Fields) => (parallelism === undefined ? 1 : undefined),
   parallelism: 1,
   completionMode: 'NonIndexed',
@@ -44,13 +44,13 @@ export const jobStrategy: Strategy = {
       }
     }
     const labels = templateLabels(draft);
-    // The same object, not an equal one: the labels that the template gets below are the job's, too.
+    // Shares the object, so that labels added to the template in prepareCreate are the job's too.
     if (Object.keys(labels).length > 0 && draft.metadata.labels === undefined) draft.metadata.labels = labels;
   },
   prepareCreate(draft) {
     const job = specOf(draft);
     if (job['manualSelector'] === true) return;
-    // The selector must be the job's alone, so it is made from its uid.
+    // The selector contains the job's uid, so that it matches no pods of other jobs.
     const { uid, name } = draft.metadata;
     const labels = ensureFields(ensureFields(ensureFields(job, 'template'), 'metadata'), 'labels');
     const own = { [CONTROLLER_UID]: uid, 'batch.kubernetes.io/job-name': name };

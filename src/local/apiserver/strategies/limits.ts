@@ -9,7 +9,7 @@ export const limitRangeStrategy: Strategy = {
   applyDefaults(draft) {
     for (const limit of listAt(draft, 'spec', 'limits')) {
       if (!isFields(limit) || limit['type'] !== 'Container') continue;
-      // A container without a limit gets the maximum, and one without a request gets its limit.
+      // The default limit is the maximum; the default request is the default limit, otherwise the minimum.
       const fill = (target: string, source: string): void => {
         const from = fieldsAt(limit, source);
         if (from !== undefined) setDefaults(ensureFields(limit, target), from);
@@ -22,13 +22,13 @@ export const limitRangeStrategy: Strategy = {
   validate: (check) => check.at('spec').each('limits', checkLimit),
 };
 
-/** Pairs that must be in order: where an excess is reported, which of the two is shown there, and both with their words. */
+/** Rows of: the field of the error, the field whose value it shows, and two fields of which the first must be ≤. */
 const ORDER = [
   ['min', 'min', 'min', 'max'],
   ['defaultRequest', 'defaultRequest', 'min', 'defaultRequest'],
   ['defaultRequest', 'defaultRequest', 'defaultRequest', 'max'],
   ['defaultRequest', 'defaultRequest', 'defaultRequest', 'default'],
-  // Upstream shows the bound in these two.
+  // In these two, upstream shows the value of the bound.
   ['default', 'min', 'min', 'default'],
   ['default', 'max', 'default', 'max'],
 ] as const;
@@ -91,7 +91,7 @@ function quotaNameProblems(name: string): readonly string[] {
 
 function checkScopes(scopes: readonly string[], counted: readonly string[], refuse: (why: string) => void): void {
   for (const scope of scopes) {
-    // What is best effort asks for nothing, so only its number can be limited.
+    // BestEffort pods request nothing, so only their number can be limited.
     const isCounted = (name: string): boolean => scope !== 'BestEffort' && POD_RESOURCES.has(name);
     if (!SCOPES.has(scope)) refuse('unsupported scope');
     else if (counted.some((name) => name !== 'pods' && !isCounted(name)))

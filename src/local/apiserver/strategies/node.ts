@@ -17,12 +17,12 @@ export const namespaceStrategy: Strategy = {
     draft['status'] = { phase: 'Active' };
   },
   prepareUpdate(draft, old) {
-    // Only the namespace controller, through `finalize`, may take these away.
+    // The finalizers in the spec can only be removed through `finalize`.
     draft['spec'] = old['spec'];
   },
 };
 
-/** A node that does not say what its system reserves has all of its capacity to give. */
+/** Allocatable resources default to the capacity. */
 const ALLOCATABLE = { status: given({ allocatable: ({ capacity }: Fields) => capacity && { ...capacity } }) };
 
 export const nodeStrategy: Strategy = {
@@ -34,7 +34,7 @@ export const nodeStrategy: Strategy = {
   statusDefaults: ALLOCATABLE,
   validate(check, draft, old) {
     const seen = new Set<string>();
-    // Upstream says that the taints are in the metadata.
+    // Upstream's errors have the path `metadata.taints`.
     new Check(draft['spec'], 'metadata', check.errors).each('taints', (taint) => {
       const [key, value, effect] = [taint.text('key'), taint.text('value'), taint.text('effect')];
       taint.problems('key', key, qualifiedNameProblems);

@@ -1,4 +1,4 @@
-/** Where pods may run: tolerations, affinity, spread. */
+/** Validates tolerations, affinity and topology spread constraints. */
 import { qualifiedNameProblems } from '../names.ts';
 import { Check } from './check.ts';
 
@@ -63,7 +63,7 @@ function checkWeight(entry: Check): void {
   if (weight < 1 || weight > MAX_WEIGHT) entry.invalid('weight', weight, 'must be in the range 1-100');
 }
 
-/** `field`: where the topology key is, from the term's own place. */
+/** `field`: the path of the topology key, relative to the term. */
 function checkTopologyKey(term: Check, key: string, field: string): void {
   if (key === '') term.missing(field, 'can not be empty');
   term.problems(field, key, qualifiedNameProblems);

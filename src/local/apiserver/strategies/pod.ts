@@ -1,4 +1,4 @@
-/** Rules for pods: defaults, priority and toleration admission, quality of service, what may change, and the grace of deletion. */
+/** Rules for pods: defaults, admission, quality of service, updates, and the grace period of deletions. */
 import { admitPodLimits } from '../admission/limitRanges.ts';
 import { admitServiceAccount } from '../admission/serviceAccount.ts';
 import { admitTopologyLabels } from '../admission/topologyLabels.ts';
@@ -62,7 +62,7 @@ export const podStrategy: Strategy = {
   prepareUpdate(draft, old) {
     const spec = ensureFields(draft, 'spec');
     admitTolerations(spec);
-    // What priority admission decided on creation stays.
+    // Keeps the priority that admission computed on creation.
     for (const field of ['priority', 'preemptionPolicy']) spec[field] ??= fieldsAt(old, 'spec')?.[field];
   },
   validate(check, draft, old) {
@@ -72,7 +72,7 @@ export const podStrategy: Strategy = {
     if (!keepsContainers(spec, old)) return;
     checkDeadline(spec, old);
     checkTolerationChange(spec, old);
-    // Gated pods may still be narrowed to fewer nodes; once the gates are gone, placement is fixed.
+    // The placement of a pod is mutable only while it has scheduling gates.
     const isGated = listAt(old, 'spec', 'schedulingGates').length > 0;
     if (check.errors.length === 0 && !sameJson(immutablePart(draft, isGated), immutablePart(old, isGated))) {
       check.forbidden(
@@ -96,7 +96,7 @@ function keepsContainers(spec: Check, old: ApiObject): boolean {
   return changed.length === 0;
 }
 
-/** A deadline may come closer. */
+/** Deadlines may only be added or shortened. */
 function checkDeadline(spec: Check, old: ApiObject): void {
   const field = 'activeDeadlineSeconds';
   const before = numberAt(old, 'spec', field);
@@ -167,7 +167,7 @@ function admitPriority(pod: ApiObject, spec: Fields, context: StrategyContext): 
   settle('preemptionPolicy', 'string value of PreemptionPolicy', policy);
 }
 
-/** Pods leave a broken node after five minutes unless they say otherwise. */
+/** Adds tolerations of unready and unreachable nodes for five minutes, unless the pod has its own. */
 function admitTolerations(spec: Fields): void {
   const tolerations = [...listAt(spec, 'tolerations')];
   for (const key of NODE_PROBLEMS) {

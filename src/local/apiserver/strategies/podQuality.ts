@@ -1,4 +1,4 @@
-/** Quality of service of a pod, from the cpu and memory of all its containers. */
+/** Returns the quality of service class of a pod, from the cpu and memory of its containers. */
 import { Quantity } from '../../../units/quantity.ts';
 import { fieldsAt, listAt, type Fields } from '../fields.ts';
 
@@ -20,7 +20,7 @@ export function qosClass(spec: Fields): string {
   return guaranteed ? 'Guaranteed' : 'Burstable';
 }
 
-/** Zero counts as not given. */
+/** Returns a canonical quantity; undefined for zero, which counts as absent. */
 function amount(value: unknown): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const text = Quantity.tryParse(value)?.toString();

@@ -1,4 +1,4 @@
-/** Rules for `pods/resize`: the cpu and memory of containers may change, and nothing else. */
+/** Rules for `pods/resize`, which may only change the cpu and memory of containers. */
 import { at, copyJson, fieldsAt, isFields, listAt, sameJson, type ApiObject, type Fields } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
 import type { Check } from './check.ts';
@@ -9,7 +9,7 @@ const LISTS = ['containers', 'initContainers'] as const;
 const RESIZABLE = ['resources', 'resizePolicy'];
 
 export const podResize: Pick<Strategy, 'prepareUpdate' | 'validate'> = {
-  /** Takes over the resources of the containers, and drops every other change of the spec. */
+  /** Keeps only changes of the containers' resources. */
   prepareUpdate(draft, old) {
     const wanted = fieldsAt(draft, 'spec') ?? {};
     if (LISTS.some((list) => listAt(wanted, list).length !== listAt(old, 'spec', list).length)) return;
@@ -48,7 +48,7 @@ export const podResize: Pick<Strategy, 'prepareUpdate' | 'validate'> = {
   },
 };
 
-/** A kubelet that knows resizes reports what its containers hold. */
+/** Whether the kubelet supports resizes: it then reports the resources of running containers. */
 function isSupported(pod: ApiObject): boolean {
   const running = listAt(pod, 'status', 'containerStatuses').find((status) => fieldsAt(status, 'state', 'running'));
   return running === undefined || fieldsAt(running, 'resources') !== undefined;

@@ -1,4 +1,4 @@
-/** What a pod spec must look like, alone or inside a template, once its defaults are filled in. */
+/** Validates a pod spec with defaults, of a pod or a template. */
 import { fieldsAt, isFields } from '../fields.ts';
 import { labelProblems, qualifiedNameProblems, subdomainProblems } from '../names.ts';
 import type { Check } from './check.ts';
@@ -30,7 +30,7 @@ export function checkPodSpec(spec: Check): void {
   checkSpread(spec);
 }
 
-/** A pod with gates has no node yet; templates are not asked. */
+/** Rejects a new pod with scheduling gates and a node; does not apply to templates. */
 export function checkGates(spec: Check): void {
   if (spec.text('nodeName') !== '' && spec.list('schedulingGates').length > 0) {
     spec.forbidden('nodeName', 'cannot be set until all schedulingGates have been cleared');

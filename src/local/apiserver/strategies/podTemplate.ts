@@ -1,4 +1,4 @@
-/** Defaults of everything that contains a pod spec. */
+/** Default values of pod specs, of pods and templates. */
 import { always, each, given } from '../defaults.ts';
 import { ensureFields, fieldsAt, isFields, listAt, setDefaults, textAt, type Fields } from '../fields.ts';
 
@@ -56,9 +56,9 @@ export const POD_SPEC = always(
 export const TEMPLATE = given({ spec: given(POD_SPEC.tree, settlePodSpec) });
 
 function settlePodSpec(spec: Fields): void {
-  // A negative grace once meant the shortest one, and still does.
+  // Upstream treats a negative grace period as one second.
   if (Number(spec['terminationGracePeriodSeconds']) < 0) spec['terminationGracePeriodSeconds'] = 1;
-  // The older field follows the newer one.
+  // Both fields have the same value; the newer one wins.
   const named = textAt(spec, 'serviceAccountName') ?? '';
   const account = named === '' ? (textAt(spec, 'serviceAccount') ?? '') : named;
   if (account !== '') Object.assign(spec, { serviceAccountName: account, serviceAccount: account });
@@ -68,7 +68,7 @@ function settlePodSpec(spec: Fields): void {
   }
 }
 
-/** Of pods only, not of templates: a limit without a request is a request of the same size. */
+/** Defaults requests to limits, for pods but not for templates. */
 export function requestLimits(spec: Fields): void {
   for (const container of [...listAt(spec, 'initContainers'), ...listAt(spec, 'containers')]) {
     const resources = fieldsAt(container, 'resources');
@@ -77,7 +77,7 @@ export function requestLimits(spec: Fields): void {
   }
 }
 
-/** Only a tag that moves is pulled every time. */
+/** Only images with the tag `latest` are always pulled. */
 function pullPolicy(image: string): string {
   const name = image.slice(image.lastIndexOf('/') + 1);
   if (name.includes('@')) return 'IfNotPresent';
@@ -85,7 +85,7 @@ function pullPolicy(image: string): string {
   return tag === 'latest' ? 'Always' : 'IfNotPresent';
 }
 
-/** Accepted, and probably a mistake. */
+/** Warns of accepted values that are probably mistakes. */
 export function warnAboutPodSpec(spec: Fields, path: string, warn: ((message: string) => void) | undefined): void {
   listAt(spec, 'imagePullSecrets').forEach((secret, index) => {
     const name = textAt(secret, 'name') ?? '';

@@ -1,4 +1,4 @@
-/** Rules for what scales and protects workloads: budgets, priorities, autoscalers. */
+/** Rules for PodDisruptionBudgets, PriorityClasses and HorizontalPodAutoscalers. */
 import { always, given } from '../defaults.ts';
 import type { Strategy } from '../resource.ts';
 import type { Check } from './check.ts';

@@ -24,7 +24,7 @@ const LAST_ADDRESS = 0xfffe;
 const FIRST_NODE_PORT = 30_000;
 const LAST_NODE_PORT = 32_767;
 
-/** The lowest address of 10.0.0.0/16 that no service has. */
+/** Returns the lowest unused address of 10.0.0.0/16. */
 function freeClusterIp(context: StrategyContext): string {
   const taken = new Set<string>();
   for (const service of context.all('', 'services')) taken.add(textAt(service, 'spec', 'clusterIP') ?? '');
@@ -44,7 +44,7 @@ function takenNodePorts(context: StrategyContext): Set<unknown> {
   return taken;
 }
 
-/** `own`: ports that this service already has. */
+/** Allocates node ports. `own`: ports that the service already has. */
 function giveNodePorts(name: string, spec: Fields, context: StrategyContext, own: ReadonlySet<unknown>): void {
   const taken = takenNodePorts(context);
   const free = (): number => {
@@ -67,7 +67,7 @@ function giveNodePorts(name: string, spec: Fields, context: StrategyContext, own
   if (needsHealthCheck(spec) && typeof spec['healthCheckNodePort'] !== 'number') spec['healthCheckNodePort'] = free();
 }
 
-/** Balancers that keep a client's address must know which nodes have pods. */
+/** Whether the load balancer must check which nodes have pods, because it preserves client addresses. */
 function needsHealthCheck(spec: Fields): boolean {
   return spec['type'] === 'LoadBalancer' && spec['externalTrafficPolicy'] === 'Local';
 }
@@ -122,12 +122,12 @@ export const serviceStrategy: Strategy = {
   prepareUpdate(draft, old, context) {
     const spec = ensureFields(draft, 'spec');
     if (spec['type'] === 'ExternalName') return;
-    // A replace that leaves the address out means "as it is".
+    // A replace without these fields keeps them.
     const before = fieldsAt(old, 'spec') ?? {};
     for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) {
       if (before[field] !== undefined) setDefaults(spec, { [field]: before[field] });
     }
-    // The old single field may be changed alone; the list follows it so that the change is seen.
+    // If only `clusterIP` was changed, the list gets the change too, so that validation rejects it.
     if (spec['clusterIP'] !== before['clusterIP']) spec['clusterIPs'] = [spec['clusterIP']];
     const own = new Set(listAt(before, 'ports').map((port) => at(port, 'nodePort')));
     if (before['healthCheckNodePort'] !== undefined && needsHealthCheck(spec)) {

@@ -1,4 +1,4 @@
-/** Rules for claims, volumes, storage classes and CSI drivers. */
+/** Rules for PersistentVolumeClaims, PersistentVolumes, StorageClasses and CSIDrivers. */
 import { always } from '../defaults.ts';
 import { ensureFields, fieldsAt, sameJson, sortedJson, textAt, type ApiObject, type Fields } from '../fields.ts';
 import { admitClaimLimits } from '../admission/limitRanges.ts';
@@ -35,7 +35,7 @@ export const claimStrategy: Strategy = {
         resources,
         ...rest
       } = fieldsAt(claim, 'spec') ?? {};
-      // Only what is bound can grow.
+      // Only bound claims can be resized.
       return wasBound ? rest : { ...rest, resources };
     };
     const isBinding = (textAt(old, 'spec', 'volumeName') ?? '') === '';
@@ -56,7 +56,7 @@ function checkModes(spec: Check): void {
 }
 
 const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain'];
-/** Fields of a volume's spec that are not the place where its data is. */
+/** Fields of a PersistentVolume's spec that are not volume sources. */
 const NOT_A_SOURCE = new Set([
   'accessModes',
   'capacity',

@@ -1,6 +1,6 @@
 /**
- * Field errors for what makes the schema of a CRD non-structural: missing types, defaults that do not fit, lists
- * without keys, rules that do not compile.
+ * Validates that the schema of a CRD is structural: reports missing types, invalid defaults, lists without keys, and
+ * rules that do not compile.
  */
 import { compileCel } from '../../../api/schema/celLibrary.ts';
 import { fieldErrorBody } from '../../../api/schema/fieldError.ts';
@@ -22,7 +22,7 @@ function childrenOf(schema: Check): readonly Check[] {
   return [...properties, schema.at('items'), schema.at('additionalProperties')].filter(({ value }) => isFields(value));
 }
 
-/** Every level says what it is. */
+/** Reports schemas without type, at any level. */
 function checkTypes(schema: Check, why: string): void {
   for (const child of childrenOf(schema)) checkTypes(child, 'must not be empty for specified object fields');
   const isUntyped = ['int-or-string', 'preserve-unknown-fields'].some(

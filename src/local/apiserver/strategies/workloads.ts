@@ -1,4 +1,4 @@
-/** Rules for what keeps pods running: Deployments, ReplicaSets, StatefulSets, DaemonSets and their relatives. */
+/** Rules for workloads: Deployments, ReplicaSets, StatefulSets, DaemonSets and related kinds. */
 import { always, each } from '../defaults.ts';
 import { ensureFields, fieldsAt, sameJson, setDefaults, type ApiObject, type Fields } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
@@ -18,7 +18,7 @@ export function templateLabels(draft: ApiObject): Record<string, string> {
   return (fieldsAt(draft, 'spec', 'template', 'metadata', 'labels') ?? {}) as Record<string, string>;
 }
 
-/** A workload must select its own pods, and its selector cannot change. */
+/** Checks that the selector is valid, matches the template, and is unchanged. */
 function checkSelector(draft: ApiObject, old: ApiObject | undefined, kind: string): readonly FieldError[] {
   const spec = new Check(draft['spec'], 'spec');
   const selector = fieldsAt(draft, 'spec', 'selector');
@@ -41,7 +41,7 @@ function checkSelector(draft: ApiObject, old: ApiObject | undefined, kind: strin
   }
   if (old !== undefined && !sameJson(selector, fieldsAt(old, 'spec', 'selector'))) {
     const error = invalidValue('spec.selector', selector, 'field is immutable');
-    // Upstream's checks come in another order for each kind.
+    // The order of upstream's checks depends on the kind.
     if (kind === 'daemonset') spec.errors.unshift(error);
     else spec.errors.push(error);
   }
@@ -53,7 +53,7 @@ function checkWorkload(check: Check, draft: ApiObject, old: ApiObject | undefine
   const known = check.errors.length;
   spec.notNegative('replicas');
   spec.errors.push(...checkSelector(draft, old, kind));
-  // Upstream does not look into the pods of a StatefulSet: their volumes come from elsewhere.
+  // Upstream does not validate the pod spec of a StatefulSet, whose volumes are partly in claim templates.
   if (kind !== 'statefulset') checkPodSpec(spec.at('template', 'spec'));
   if (spec.errors.length === known) spec.inside('template', 'spec')?.oneOf('restartPolicy', ['Always']);
   spec.notNegative('minReadySeconds');
@@ -90,7 +90,7 @@ function checkStrategy(spec: Check): void {
   }
 }
 
-/** The way to update pods; `rolling` are the defaults of a rolling update. */
+/** Returns the defaults of an update strategy; `rolling`: those of a rolling update. */
 const updating = (rolling: Fields): unknown =>
   always({ type: 'RollingUpdate' }, (strategy) => {
     if (strategy['type'] === 'RollingUpdate') setDefaults(ensureFields(strategy, 'rollingUpdate'), rolling);
@@ -153,7 +153,7 @@ const STATEFUL_FIXED = `updates to statefulset spec for fields other than ${STAT
   .join(', ')
   .replace(/, (?=[^,]*$)/, ' and ')} are forbidden`;
 
-/** What of a StatefulSet never changes. */
+/** Returns the immutable fields of a StatefulSet's spec. */
 function fixedPart(set: ApiObject): Fields {
   const entries = Object.entries(fieldsAt(set, 'spec') ?? {});
   return Object.fromEntries(entries.filter(([field]) => !STATEFUL_CHANGEABLE.includes(field)));
@@ -192,7 +192,7 @@ export const statefulSetStrategy: Strategy = {
 export const daemonSetStrategy: Strategy = {
   tracksGeneration: true,
   defaults: {
-    // Older clients count template generations by this.
+    // Older clients read the generation of the template here.
     metadata: always({ annotations: always({ [TEMPLATE_GENERATION]: '1' }) }),
     spec: always({
       revisionHistoryLimit: REVISIONS_KEPT,
