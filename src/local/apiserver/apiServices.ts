@@ -1,6 +1,6 @@
 /**
- * The record of what is served: one APIService per group version, kept in step with the definitions. All are local but
- * those of groups that another server brings.
+ * Maintains one APIService for each served group version, following changes of CRDs. All are local except those of
+ * aggregated groups.
  */
 import { afterChanges } from './followUp.ts';
 import type { Objects } from './objects.ts';
@@ -14,7 +14,7 @@ const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged';
 const WRITER = 'kube-apiserver';
 
 const CUSTOM_PRIORITY = { groupPriorityMinimum: 1000, versionPriority: 100 };
-/** As metrics-server asks for. */
+/** The priorities in metrics-server's APIService. */
 const AGGREGATED_PRIORITY = { groupPriorityMinimum: 100, versionPriority: 100 };
 const VERSION_PRIORITIES = new Map(
   Object.entries({
@@ -26,7 +26,7 @@ const VERSION_PRIORITIES = new Map(
 );
 const VERSION_PRIORITY = 15;
 
-/** Returns a function that ends it. */
+/** Returns a function that stops the maintenance. */
 export function recordApiServices(objects: Objects, aggregated: readonly AggregatedResource[]): () => void {
   const resource = objects.builtin(GROUP, 'apiservices');
   const table = objects.tableOf(resource);

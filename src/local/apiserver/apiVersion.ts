@@ -1,11 +1,11 @@
 /** Names of API versions. */
 
-/** `apps`, `core`: the package of Go in which upstream has the kinds of a group. */
+/** Returns the Go package in which upstream has the kinds of a group, such as `apps` or `core`. */
 export function goPackage(group: string): string {
   return group === '' ? 'core' : (group.split('.')[0] ?? '');
 }
 
-/** Stable before beta before alpha, then the higher number: the order in which clients prefer versions. */
+/** Compares versions in the order in which clients prefer them: stable, beta, alpha, then the higher number. */
 export function byPreference(left: string, right: string): number {
   const [a, b] = [rank(left), rank(right)];
   return b[0] - a[0] || b[1] - a[1] || b[2] - a[2];

@@ -1,4 +1,4 @@
-/** The rows of builtin/kinds.json as resources. */
+/** The built-in resources, from builtin/kinds.json. */
 import { builtinKinds, rowConditions, storageViews, strategies } from './builtin/kinds.ts';
 import { clusterCells, storageCells } from './columns/cluster.ts';
 import { columnOf, sharedCells } from './columns/column.ts';
@@ -21,7 +21,7 @@ const CELLS = {
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const SCALE = { specReplicas: '.spec.replicas', statusReplicas: '.status.replicas', selector: '.spec.selector' };
 
-/** A field selector compares text; false is what an absent flag reads as. */
+/** Returns a reader of a field as text for field selectors; absent booleans read as `false`. */
 function readField(path: string): (object: ApiObject) => string {
   const names = path.split('.');
   if (path === 'source')

@@ -1,4 +1,4 @@
-/** Which resources are served right now: the built-in ones and those of the CRDs in the store. */
+/** The resources that are currently served: the built-in ones and those of the CRDs in the store. */
 import { builtinResources } from './builtinResources.ts';
 import { customResources } from './customResources.ts';
 import type { ApiObject } from './fields.ts';
@@ -8,7 +8,7 @@ import type { Store } from './store.ts';
 const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 
 export class Catalog {
-  /** Grows with every change: a cheap key for what is derived from the catalogue. */
+  /** Incremented by every change: a cheap key for caches of data derived from the catalogue. */
   generation = 0;
   private readonly byPath = new Map<string, Resource>();
   private readonly byDefinition = new Map<string, readonly Resource[]>();
@@ -16,7 +16,7 @@ export class Catalog {
 
   constructor(store: Store) {
     for (const resource of this.builtin) this.byPath.set(pathOf(resource), resource);
-    // Inside the write, so that a CRD can be used as soon as it has been created.
+    // Called within the write, so that a CRD can be used as soon as it has been created.
     store.subscribe((event, table) => {
       if (table.id !== DEFINITIONS) return;
       this.withdraw(event.object.metadata.name);
@@ -28,7 +28,7 @@ export class Catalog {
     return this.byPath.get(pathOf({ group, version, plural }));
   }
 
-  /** Any version of a kind, for references that name only `apiVersion` and `kind`. */
+  /** Returns the resource of a kind, in another version if that of `apiVersion` is not served. */
   findKind(apiVersion: string, kind: string): Resource | undefined {
     const slash = apiVersion.indexOf('/');
     const group = slash < 0 ? '' : apiVersion.slice(0, slash);

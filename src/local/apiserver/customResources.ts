@@ -1,6 +1,6 @@
 /**
- * A CustomResourceDefinition as resources, one per served version, with defaults and validation by its structural schema
- * and with its printer columns.
+ * Makes resources of a CustomResourceDefinition, one per served version, with defaults and validation by its structural
+ * schema and with its printer columns.
  */
 import { applyDefaults } from '../../api/schema/defaulting.ts';
 import { fieldErrorBody } from '../../api/schema/fieldError.ts';
@@ -18,7 +18,7 @@ import { pathNames, type Column, type Resource, type ScalePaths, type StorageVie
 import type { Check } from './strategies/check.ts';
 import { Shape, type OpenApiSchema } from './shape.ts';
 
-/** All of them, in the order in which upstream lists them here. */
+/** All verbs, in upstream's order for custom resources. */
 const CUSTOM_VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const COLUMN_TYPES = new Set(['string', 'integer', 'boolean', 'number', 'date']);
 
@@ -45,7 +45,7 @@ function printerColumn(definition: unknown, read: (object: unknown) => unknown):
   };
 }
 
-/** A kind with a column that cannot be read is shown without columns of its own. */
+/** Returns the declared columns; none if a JSON path is invalid. */
 function printerColumns(version: unknown): Column[] {
   const columns = listAt(version, 'additionalPrinterColumns').map((definition) => {
     const read = compileJsonPath(textAt(definition, 'jsonPath') ?? '.');
@@ -54,7 +54,7 @@ function printerColumns(version: unknown): Column[] {
   return columns.some((column) => column === undefined) ? [] : columns.filter((column) => column !== undefined);
 }
 
-/** The schema as OpenAPI shows it: every object has a type and metadata, whatever the CRD says about them. */
+/** Returns the schema for OpenAPI, in which every object has a type and metadata, whatever the CRD declares. */
 function wholeSchema(
   declared: OpenApiSchema,
   resource: { group: string; version: string; kind: string },
@@ -76,7 +76,7 @@ function strategyFor(schema: StructuralSchema, scale: ScalePaths | undefined): S
     tracksGeneration: true,
     applyDefaults(draft) {
       const defaulted = applyDefaults(schema, draft) as ApiObject;
-      // Metadata is not the schema's business; the draft stays the one that the caller holds.
+      // The schema does not apply to metadata. The draft is changed in place, because the caller holds it.
       const { metadata } = draft;
       Object.assign(draft, defaulted, { metadata });
     },
@@ -89,7 +89,7 @@ function strategyFor(schema: StructuralSchema, scale: ScalePaths | undefined): S
   };
 }
 
-/** What the scale endpoint reads must be a count, whatever the schema says. */
+/** Checks that the fields behind the scale subresource are counts, which the schema need not require. */
 function checkScale(check: Check, scale: ScalePaths): void {
   for (const path of [scale.specReplicas, scale.statusReplicas]) {
     const value = at(check.value, ...pathNames(path));
@@ -112,12 +112,12 @@ function scalePaths(version: unknown): ScalePaths | undefined {
   };
 }
 
-/** `karpenter.sh/v1 NodePool` is `sh.karpenter.v1.NodePool` in OpenAPI. */
+/** Returns the name in OpenAPI: `sh.karpenter.v1.NodePool` for `karpenter.sh/v1 NodePool`. */
 function openApiName(group: string, version: string, kind: string): string {
   return `${group.split('.').toReversed().join('.')}.${version}.${kind}`;
 }
 
-/** What every answer in a deprecated version warns of: the definition's own words, or which newer version to use. */
+/** Returns the warning of responses in a deprecated version: the CRD's own, or one that names the newer version. */
 function deprecationOf(version: unknown, definition: ApiObject): string | undefined {
   if (at(version, 'deprecated') !== true) return undefined;
   const given = textAt(version, 'deprecationWarning');
@@ -133,7 +133,7 @@ function deprecationOf(version: unknown, definition: ApiObject): string | undefi
   return `${kindIn(name)} is deprecated${newest === undefined ? '' : `; use ${kindIn(newest)}`}`;
 }
 
-/** Versions of a custom resource differ in their name alone. */
+/** Converts by changing `apiVersion` only: versions of a custom resource have no other difference. */
 const renamed = (served: string, stored: string): Pick<StorageView, 'decode' | 'encode'> => ({
   decode: (object) => ({ ...object, apiVersion: served }),
   encode: (object) => ({ ...object, apiVersion: stored }),

@@ -1,4 +1,4 @@
-/** From JSON of unknown origin to a private draft of the right kind, at the right address. */
+/** Decodes the body of a write to a draft of the request's kind, namespace and name. */
 import { apiVersionOf } from '../../api/object.ts';
 import { goPackage } from './apiVersion.ts';
 import { duplicateItem } from './apply/serverSideApply.ts';
@@ -20,7 +20,7 @@ export function decodeObject(
   request: WriteRequest,
 ): ApiObject {
   checkKind(body, resource, request);
-  // What a patch did not touch is the stored object's own, known to be well-formed and never changed in place.
+  // Frozen managed fields are those of the stored object: valid already, and never changed in place.
   const managedFields = at(body, 'metadata', 'managedFields');
   const isStored = managedFields !== undefined && Object.isFrozen(managedFields);
   const given = isStored ? { ...body, metadata: { ...fieldsAt(body, 'metadata'), managedFields: undefined } } : body;
@@ -31,7 +31,7 @@ export function decodeObject(
   return placed(value, resource, namespace, name, isStored ? managedFields : undefined);
 }
 
-/** Server-side apply: a configuration says only what it says, and everything in it must be of a declared type. */
+/** Decodes a configuration of server-side apply: without default values, and with every field declared and of its type. */
 export function decodeConfiguration(
   resource: Resource,
   namespace: string | undefined,
@@ -65,7 +65,7 @@ export function decodeConfiguration(
   return draft;
 }
 
-/** A body that names a kind must name the one that its address expects. */
+/** Throws if the body has another kind or apiVersion than the request's resource. */
 function checkKind(body: Fields, resource: Resource, { patchText }: WriteRequest): void {
   const expected = apiVersionOf(resource);
   const { apiVersion = expected, kind = resource.kind } = body as { apiVersion?: unknown; kind?: unknown };
@@ -81,7 +81,7 @@ function checkKind(body: Fields, resource: Resource, { patchText }: WriteRequest
   throw badRequest(`${String(kind)} in version "${version}" cannot be handled as a ${resource.kind}: ${why}`);
 }
 
-/** Something that is asked, not stored. */
+/** Decodes a review: an object that is answered, not stored. */
 export function decodeReview(kind: string, shape: Shape, body: Fields): ApiObject {
   const whole = { ...body, metadata: body['metadata'] ?? {} };
   const { value } = typed({ kind, version: 'v1' }, body, {}, () => normalise(shape, whole, { typed: true }));
@@ -109,7 +109,7 @@ function undecodable(
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
 }
 
-/** Fields that are unknown or given twice are refused, warned of or ignored, as the request asks. */
+/** Rejects, warns of or ignores unknown and duplicate fields, by the request's `fieldValidation`. */
 function reportFields(resource: Resource, body: Fields, unknown: readonly string[], request: WriteRequest): void {
   if (request.fieldValidation === 'Ignore') return;
   const messages = [
@@ -123,7 +123,7 @@ function reportFields(resource: Resource, body: Fields, unknown: readonly string
   for (const message of messages) request.warn?.(message);
 }
 
-/** Fills in what the address says and the body leaves out; what both say must agree. */
+/** Sets kind, namespace and name from the request; throws if the body has others. */
 function placed(
   value: Fields,
   resource: Resource,

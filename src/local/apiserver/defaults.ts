@@ -1,12 +1,15 @@
-/** What a kind fills in where its writer said nothing: a tree beside the object's own. */
+/** Default values of a kind, as a tree of the same structure as its objects. */
 import { copyJson, isFields, type Fields } from './fields.ts';
 
-/** A value, one computed from the object that it is missing in (undefined leaves it out), or an object or list inside. */
+/**
+ * By field: a value, a function that computes it from the parent object (undefined: no default), or the defaults of a
+ * nested object or list.
+ */
 export interface Defaults {
   readonly [field: string]: unknown;
 }
 
-/** `settle` sees the object after its defaults are in. */
+/** Defaults of a nested object or list; `settle` is called with the object after they have been set. */
 class Inside {
   readonly tree: Defaults;
   readonly when: 'always' | 'given' | 'each';
@@ -19,9 +22,9 @@ class Inside {
   }
 }
 
-/** An object that is there even when it was not written. */
+/** An object that is created if absent. */
 export const always = (tree: Defaults, settle?: (target: Fields) => void): Inside => new Inside(tree, 'always', settle);
-/** An object that is filled in only if it was written. */
+/** An object that gets defaults only if present. */
 export const given = (tree: Defaults, settle?: (target: Fields) => void): Inside => new Inside(tree, 'given', settle);
 /** Every object of a list. */
 export const each = (tree: Defaults): Inside => new Inside(tree, 'each');

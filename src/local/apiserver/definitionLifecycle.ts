@@ -1,6 +1,6 @@
 /**
- * The lifecycle of a CRD: a new definition is established a moment later; one that is being deleted takes its objects along,
- * and goes itself when the last of them (finalizers included) has gone.
+ * The lifecycle of CRDs: a new CRD is established right after its creation; when one is deleted, its custom resources
+ * are deleted first, and the CRD is removed when the last of them is gone.
  */
 import { deleteObject, releaseFinalizer } from './deletion.ts';
 import { textAt, type ApiObject } from './fields.ts';
@@ -8,11 +8,11 @@ import { followUp } from './followUp.ts';
 import type { Objects } from './objects.ts';
 import { CLEANUP_FINALIZER, establishedStatus } from './strategies/customResourceDefinition.ts';
 
-/** Returns a function that ends it. */
+/** Returns a function that stops this. */
 export function keepDefinitions(objects: Objects): () => void {
   const definitions = objects.builtin('apiextensions.k8s.io', 'customresourcedefinitions');
   const table = objects.tableOf(definitions);
-  /** Names of definitions that are being deleted; a definition is named after its table. */
+  /** Names of CRDs that are being deleted, which are also the ids of their tables. */
   const leaving = new Set<string>();
 
   function note(isNew: boolean, { metadata: { name, deletionTimestamp } }: ApiObject): string[] {

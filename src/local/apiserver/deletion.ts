@@ -1,6 +1,6 @@
 /**
- * Deleting: an object is on its way out (grace period, finalizers) or gone. Dependents are the garbage collector's work;
- * it reads the finalizers that are set here.
+ * Deletes objects: at once, or after their grace period and finalizers. The finalizers for dependents are set here; the
+ * garbage collector acts on them.
  */
 import type { DeleteOptions } from '../../kube/kube.ts';
 import { timestamp } from '../../units/timestamp.ts';
@@ -14,14 +14,14 @@ import { conflict, forbidden } from './status.ts';
 export const FOREGROUND = 'foregroundDeletion';
 export const ORPHAN = 'orphan';
 
-/** Deleting one of these would leave a cluster that cannot work. */
+/** Namespaces that a cluster cannot work without, so they cannot be deleted. */
 const PERMANENT_NAMESPACES = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease']);
-/** Longer ones would end beyond the last date. */
+/** The end of longer periods may exceed the range of dates. */
 const MAX_GRACE_SECONDS = 2 ** 31 - 1;
 
 export interface Deleted {
   readonly object: ApiObject;
-  /** Nothing is left of it. */
+  /** Whether the object has been removed from the store. */
   readonly gone: boolean;
 }
 
@@ -47,20 +47,20 @@ export function deleteObject(objects: Objects, target: Target, options: DeleteOp
   if (strategy.ownsDeletion === true && !isGone) delete draft.metadata.deletionGracePeriodSeconds;
   if (isNamespace && !isGone) draft['status'] = { phase: 'Terminating' };
   const answer = (object: ApiObject): Deleted => ({ object: objects.serve(resource, object), gone: isGone });
-  // What has no grace vanishes as it was.
+  // An object of a kind without grace period is removed unchanged.
   const last = isGone && isFirst && !isGraceful ? stored : draft;
   if (options.dryRun === true) return answer(last);
   const table = objects.tableOf(resource);
   const key = keyOf(namespace, name);
   const isSame = isSameDeletion(draft, stored);
   if (!isGone) return answer(isSame ? stored : table.put(key, draft));
-  // What could have had a grace period is marked as deleted first, so that watches see it.
+  // An object of a kind with grace period gets its deletionTimestamp in a first write, so that watches see it.
   return answer(table.remove(key, isGraceful && !isSame ? table.put(key, draft) : last));
 }
 
 function setDeletion(resource: Resource, draft: ApiObject, options: DeleteOptions, now: number): void {
   const { metadata } = draft;
-  // Upstream reads a negative grace as the shortest one.
+  // Upstream treats a negative grace period as one second.
   const wanted = options.gracePeriodSeconds;
   const asked = wanted !== undefined && wanted < 0 ? 1 : wanted;
   const grace = Math.min(Math.max(0, resource.strategy.gracePeriod?.(draft, asked) ?? 0), MAX_GRACE_SECONDS);
@@ -69,7 +69,7 @@ function setDeletion(resource: Resource, draft: ApiObject, options: DeleteOption
     metadata.deletionGracePeriodSeconds = grace;
     return;
   }
-  // A second delete may only shorten the grace of the first.
+  // A second delete can only shorten the grace period.
   const before = metadata.deletionGracePeriodSeconds ?? 0;
   if (asked === undefined || grace >= before) return;
   const began = Date.parse(metadata.deletionTimestamp) - before * 1000;
@@ -93,7 +93,7 @@ function isSameDeletion({ metadata }: ApiObject, { metadata: before }: ApiObject
   );
 }
 
-/** The object without one finalizer; removed when that was the last thing that held it. */
+/** Removes a finalizer from an object, and the object from the store if nothing else delays its deletion. */
 export function releaseFinalizer(objects: Objects, resource: Resource, object: ApiObject, finalizer: string): void {
   const { finalizers = [], ...metadata } = object.metadata;
   const others = finalizers.filter((one) => one !== finalizer);

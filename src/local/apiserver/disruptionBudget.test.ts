@@ -32,18 +32,18 @@ function budget(status: Fields, spec: Fields = {}, name = 'b'): ApiObject {
 }
 
 describe('eviction', () => {
-  it('takes one from the budget and records the evicted pod', () => {
+  it('subtracts one allowed disruption and records the evicted pod', () => {
     const verdict = judgeEviction(pod(), [budget({ disruptionsAllowed: 2 })], NOW);
     expect(verdict.budget?.status).toMatchObject({ disruptionsAllowed: 1, disruptedPods: { p: NOW } });
   });
 
-  it('turns the DisruptionAllowed condition with the last allowance', () => {
+  it('sets the DisruptionAllowed condition to False with the last allowed disruption', () => {
     const conditions = [{ type: 'DisruptionAllowed', status: 'True', reason: 'SufficientPods' }];
     const verdict = judgeEviction(pod(), [budget({ disruptionsAllowed: 1, conditions })], NOW);
     expect(verdict.budget?.status['conditions']).toMatchObject([{ status: 'False', reason: 'InsufficientPods' }]);
   });
 
-  it('is refused with 429 and its cause when the budget is spent', () => {
+  it('is rejected with 429 and its cause when no disruption is allowed', () => {
     const refused = (): unknown => judgeEviction(pod(), [budget({ disruptionsAllowed: 0 })], NOW);
     expect(refused).toThrow(
       expect.objectContaining({
@@ -64,7 +64,7 @@ describe('eviction', () => {
     );
   });
 
-  it('is asked to come back while the budget is being worked out', () => {
+  it('must be retried while the status of the budget is outdated', () => {
     const stale = budget({ disruptionsAllowed: 5, observedGeneration: 0 });
     expect(() => judgeEviction(pod(), [stale], NOW)).toThrow(
       expect.objectContaining({ code: 429, retryAfter: 10_000 }) as Error,
@@ -74,12 +74,12 @@ describe('eviction', () => {
   it.each([
     ['pending pods', pod({ phase: 'Pending' })],
     ['finished pods', pod({ phase: 'Succeeded' })],
-    ['pods that are going anyway', pod({ deleted: true })],
-  ])('never costs anything for %s', (_name, evicted) => {
+    ['pods that are being deleted', pod({ deleted: true })],
+  ])('does not change the budget for %s', (_name, evicted) => {
     expect(judgeEviction(evicted, [budget({ disruptionsAllowed: 0 })], NOW)).toEqual({ budget: undefined });
   });
 
-  it('lets unhealthy pods go while the budget itself is healthy', () => {
+  it('is allowed for unhealthy pods while enough others are healthy', () => {
     expect(judgeEviction(pod({ ready: false }), [budget({ disruptionsAllowed: 0 })], NOW)).toEqual({
       budget: undefined,
     });

@@ -1,6 +1,6 @@
 /**
- * Whether a pod may be evicted now, and what the budget that covers it must record; a refusal is a TooManyRequests
- * error with its cause.
+ * Decides whether a pod may be evicted now, and with which new status of its budget; otherwise throws TooManyRequests
+ * with the cause.
  */
 import { at, copyJson, fieldsAt, listAt, numberAt, textAt, type ApiObject, type Fields } from './fields.ts';
 import { conditionOf } from './columns/column.ts';
@@ -12,7 +12,7 @@ const VIOLATION = "Cannot evict pod as it would violate the pod's disruption bud
 const MAX_DISRUPTED = 2000;
 const RETRY_SECONDS = 10;
 
-/** `budget`: the status to store before the pod is deleted; absent when none covers it or none needs to pay. */
+/** `budget`: the status to store before the pod is deleted; absent if no budget covers the pod or counts its eviction. */
 export interface EvictionVerdict {
   readonly budget: { readonly object: ApiObject; readonly status: Fields } | undefined;
 }
@@ -36,7 +36,7 @@ export function judgeEviction(pod: ApiObject, budgets: Iterable<ApiObject>, now:
   return { budget: { object: budget, status: spend(budget, pod.metadata.name, now) } };
 }
 
-/** Ended, never started, or already going: evicting it disrupts nothing. */
+/** Whether the pod has ended, has not started or is being deleted, so that its eviction disrupts nothing. */
 function isBeyondBudgets(pod: ApiObject): boolean {
   const phase = textAt(pod, 'status', 'phase');
   return (

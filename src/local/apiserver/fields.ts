@@ -1,6 +1,6 @@
 /**
- * Raw API JSON: typed reads of values of unknown shape, copies and comparisons. Objects that the store has handed out are
- * frozen: copy one before changing it.
+ * Untyped API JSON: typed reads, copies and comparisons. Objects from the store are frozen: copy one before changing
+ * it.
  */
 import type { ObjectMeta } from '../../api/object.ts';
 
@@ -8,7 +8,7 @@ export { sameJson } from '../../kube/sharing.ts';
 
 export type Fields = Record<string, unknown>;
 
-/** An object as the server keeps it. */
+/** An object as the server stores it. */
 export interface ApiObject {
   apiVersion: string;
   kind: string;
@@ -20,13 +20,13 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What JSON calls the type of a value, as refusals name it. */
+/** Returns the JSON type of a value, as named in validation errors. */
 export function jsonType(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-/** The value at a path of field names, `undefined` as soon as something is missing. */
+/** Returns the value at a path of field names; undefined if it or a parent is absent. */
 export function at(value: unknown, ...path: readonly string[]): unknown {
   let current = value;
   for (const name of path) {
@@ -56,7 +56,7 @@ export function numberAt(value: unknown, ...path: readonly string[]): number | u
   return typeof found === 'number' ? found : undefined;
 }
 
-/** The object below `name`, made when absent: for defaulting drafts in place. */
+/** Returns the object at `name`, creating it if absent. */
 export function ensureFields(parent: Fields, name: string): Fields {
   const found = parent[name];
   if (isFields(found)) return found;
@@ -70,13 +70,13 @@ export function setDefaults(target: Fields, defaults: Fields): void {
   for (const [name, value] of Object.entries(defaults)) target[name] ??= value;
 }
 
-/** Only the members that have a value. */
+/** Returns the members that are not undefined. */
 export function withoutAbsent<T extends object>(members: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
   const known = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(known) as ReturnType<typeof withoutAbsent<T>>;
 }
 
-/** A private copy, without the `undefined` members that JSON cannot carry. */
+/** Returns a deep copy without undefined members. */
 export function copyJson<T>(value: T): T {
   return copy(value) as T;
 }
@@ -92,7 +92,7 @@ function copy(value: unknown): unknown {
   return result;
 }
 
-/** Deep; frozen parts are skipped because what is frozen here is frozen all the way down. */
+/** Freezes deeply; frozen parts are skipped, because their members are frozen too. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
@@ -101,7 +101,7 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** The same value with all members in the order of their names. */
+/** Returns the value with the members of all objects sorted by name. */
 export function sortedJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortedJson);
   if (!isFields(value)) return value;
@@ -109,7 +109,7 @@ export function sortedJson(value: unknown): unknown {
   return Object.fromEntries(names.map((name) => [name, sortedJson(value[name])]));
 }
 
-/** `spec.template`, `spec.containers[0]`: how field paths read in messages. */
+/** Returns the path of a field as messages show it, such as `spec.template`. */
 export function joinPath(parent: string, field: string): string {
   return parent === '' ? field : `${parent}.${field}`;
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { followUp } from './followUp.ts';
 import { Store } from './store.ts';
 
-describe('work that follows from writes', () => {
-  it('runs once per key, and goes on after a failure, which it reports', async () => {
+describe('work after writes', () => {
+  it('runs once per key, and continues after a failure, which it reports', async () => {
     const store = new Store({ historyLimit: 10 });
     const done: string[] = [];
     const stop = followUp<string>(

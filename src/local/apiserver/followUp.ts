@@ -1,10 +1,10 @@
-/** Work that follows from writes, such as collecting garbage. */
+/** Work to do after writes, such as garbage collection. */
 import type { Store, StoreEvent, Table } from './store.ts';
 
 /**
- * Runs `work` once for each key that `asked` names for the writes since the last run, a step after them and before time
- * moves on. Work that fails is reported and does not stop the rest: it is tried again with the next write that asks for
- * it. `first` is asked for at the start. Returns a function that ends it.
+ * Runs `work` once for each key that `asked` returned for the writes since the last run, in a microtask, so before the
+ * clock advances. A failure is reported as a warning and retried only when a later write asks for its key. `first` are
+ * keys to start with. Returns a function that stops this.
  */
 export function followUp<Key>(
   store: Store,
@@ -42,7 +42,7 @@ export function followUp<Key>(
 
 const NOTHING: readonly string[] = [];
 
-/** Runs `work` now and after each run of changes of one table. Returns a function that ends it. */
+/** Runs `work` now and after changes of a table. Returns a function that stops this. */
 export function afterChanges(store: Store, tableId: string, work: () => void): () => void {
   const whole = [tableId];
   const stop = followUp(store, work, (_event, { id }) => (id === tableId ? whole : NOTHING));

@@ -1,6 +1,6 @@
 /**
- * Deletes the dependents of owners that are gone, takes the owner off those that it orphans, and lets owners go that have
- * waited for their dependents (foreground deletion). It follows the events of the store until nothing is left to do.
+ * Deletes dependents whose owners are gone, removes owner references of orphaned ones, and removes the finalizer of
+ * owners whose dependents are gone (foreground deletion).
  */
 import { isNotFound } from '../../kube/errors.ts';
 import { deleteObject, FOREGROUND, ORPHAN, releaseFinalizer } from './deletion.ts';
@@ -15,7 +15,7 @@ const WRITE = serverWrite('kube-controller-manager');
 
 type OwnerReferences = NonNullable<ApiObject['metadata']['ownerReferences']>;
 
-/** Returns a function that ends it. */
+/** Returns a function that stops this. */
 export function collectGarbage(objects: Objects): () => void {
   const places = new Map<string, { readonly table: Table; readonly key: string }>();
   /** The dependents of each owner, by uid. */
@@ -26,7 +26,7 @@ export function collectGarbage(objects: Objects): () => void {
     return place?.table.get(place.key);
   }
 
-  /** A copy: the set changes under way. */
+  /** Returns a copy, because callers change the set. */
   const dependentsOf = (uid: string): ApiObject[] =>
     [...(dependents.get(uid) ?? [])].flatMap((dependent) => find(dependent) ?? []);
 
@@ -70,7 +70,7 @@ export function collectGarbage(objects: Objects): () => void {
     settleDependent(uid);
   }
 
-  /** An object goes when none of its owners is left, or when the last ones left wait for it to go. */
+  /** Deletes an object whose owners are all gone; if some are left, removes the references to the others. */
   function settleDependent(uid: string): void {
     const object = find(uid);
     const owners = object?.metadata.ownerReferences ?? [];
@@ -118,7 +118,7 @@ export function collectGarbage(objects: Objects): () => void {
     try {
       deleteObject(objects, target, { propagationPolicy, preconditions: uid === undefined ? {} : { uid } });
     } catch (error) {
-      // Already gone, which is as good.
+      // Already gone.
       if (!isNotFound(error)) throw error;
     }
   }

@@ -1,4 +1,4 @@
-/** The server over HTTPS with our own client, and what only HTTP can show. */
+/** The server over HTTPS with our own client, and behaviour of HTTP that the client hides. */
 import { request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderCrds } from '../../api/crds.ts';
@@ -98,7 +98,7 @@ describe('HTTPS', () => {
     ).toBe(413);
   });
 
-  it('refuses addresses that cannot be read', async () => {
+  it('rejects malformed URLs', async () => {
     for (const path of ['/%', '/api/v1/namespaces/%zz', '/api/v1/pods%c3%28', '/%E0%A4%A']) {
       expect([path, (await ask('GET', path)).code]).toEqual([path, 400]);
     }
@@ -106,7 +106,7 @@ describe('HTTPS', () => {
     expect((await ask('GET', '//')).code).toBe(404);
   });
 
-  it('finds out for a proxied service why nothing can be reached', async () => {
+  it('returns the reason why a proxied service or pod cannot be reached', async () => {
     const spec = { ports: [{ name: 'http', port: 80 }], selector: { app: 'web' } };
     await kube.create(Kinds.Service, { metadata: { name: 'web', namespace: 'default' }, spec });
     const message = async (path: string): Promise<unknown> => {
@@ -124,7 +124,7 @@ describe('HTTPS', () => {
     expect(await message('pods/web:80/proxy/')).toEqual([400, 'address not allowed']);
   });
 
-  it('warns of deprecated versions of custom resources in every answer', async () => {
+  it('warns of deprecated versions of custom resources in every response', async () => {
     for (const crd of renderCrds()) await server.kube.create(Kinds.CustomResourceDefinition, crd);
     const versioned = (version: string): string => `/apis/karpenter.azure.com/${version}/aksnodeclasses`;
     const { code, headers } = await ask('GET', versioned('v1alpha2'));
@@ -133,7 +133,7 @@ describe('HTTPS', () => {
     expect((await ask('GET', versioned('v1beta1'))).headers['warning']).toBeUndefined();
   });
 
-  it('warns in any alphabet', async () => {
+  it('encodes warnings with any characters', async () => {
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ metadata: { name: 'größe' }, größe: 1, '\u007f': 2 });
     const { code, headers: answered } = await ask('POST', '/api/v1/namespaces/default/configmaps', { headers, body });
@@ -141,7 +141,7 @@ describe('HTTPS', () => {
     expect(Buffer.from(String(answered['warning']), 'latin1').toString()).toBe('299 - "unknown field \\"größe\\""');
   });
 
-  it('warns about unknown fields unless told to refuse or ignore them', async () => {
+  it('warns of unknown fields unless told to reject or ignore them', async () => {
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ metadata: { name: 'warned' }, dta: { a: 'b' } });
     const path = '/api/v1/namespaces/default/configmaps';
@@ -166,7 +166,7 @@ describe('HTTPS', () => {
     expect(row?.cells.slice(0, 2)).toEqual(['kube-system', 'Active']);
   });
 
-  it('tells a watcher that is too far behind', async () => {
+  it('sends Expired to a watch from a compacted resource version', async () => {
     await server.kube.create(Kinds.ConfigMap, { metadata: { name: 'before', namespace: 'default' } });
     server.compact();
     const { code, body } = await ask('GET', '/api/v1/configmaps?watch=true&resourceVersion=1');
@@ -174,7 +174,7 @@ describe('HTTPS', () => {
     expect(JSON.parse(body)).toMatchObject({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } });
   });
 
-  it('offers OpenAPI documents for every group version of its index', async () => {
+  it('serves OpenAPI documents for every group version of its index', async () => {
     const index = JSON.parse((await ask('GET', '/openapi/v3')).body) as {
       paths: Record<string, { serverRelativeURL: string }>;
     };

@@ -5,7 +5,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** Two units while small, one when large: the precision that kubectl gives. */
+/** Formats with kubectl's precision: two units for small values of the larger one, otherwise one. */
 export function humanDuration(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / SECOND);
   if (seconds < -1) return '<invalid>';

@@ -1,7 +1,7 @@
 /**
- * What every new cluster has: priority classes and the API's own service; once it is served over the network, the default
- * roles and bindings, and flow control. The JSON lists what a Kubernetes release creates when it starts, without what the
- * server fills in.
+ * The objects of every new cluster: priority classes and the service of the API; once it is served over the network, the
+ * default roles, bindings and flow control. The JSON files list what a Kubernetes release creates at its start, without
+ * default values.
  */
 import bootstrapPolicy from './access/bootstrapPolicy.json' with { type: 'json' };
 import flowControl from './builtin/flowControl.json' with { type: 'json' };
@@ -30,7 +30,7 @@ interface Body {
   readonly [field: string]: unknown;
 }
 
-/** Undefined when it is there already. */
+/** Creates an object; returns undefined if it exists. */
 function create(
   objects: Objects,
   group: string,
@@ -52,7 +52,7 @@ export function createInitialObjects(objects: Objects): void {
   create(objects, '', 'services', { metadata, spec }, 'default');
 }
 
-/** What only matters to clients on the network. */
+/** Creates the objects that are only needed for clients on the network. */
 export function createNetworkObjects(objects: Objects): void {
   for (const { kind, metadata, ...rest } of bootstrapPolicy) {
     const { labels, namespace } = metadata as { labels?: object; namespace?: string };

@@ -1,6 +1,6 @@
 /**
- * The JSONPath of printer columns: `.spec.nodeName`, `.status.conditions[?(@.type=="Ready")].status`, `.items[0].x`, as a
- * function from an object to the first value found.
+ * Compiles the JSONPath of printer columns, such as `.spec.nodeName`, `.status.conditions[?(@.type=="Ready")].status`
+ * and `.items[0].x`, to a function that returns the first value found in an object.
  */
 import { isFields, sameJson } from './fields.ts';
 
@@ -60,7 +60,7 @@ const filter = (field: string, negated: boolean, wanted: unknown): Step => {
     );
 };
 
-/** `undefined` for a path that cannot be read. */
+/** Returns undefined for an invalid path. */
 export function compileJsonPath(path: string): ((object: unknown) => unknown) | undefined {
   const steps = parse(path);
   return steps && ((object) => steps.reduce<unknown[]>((values, step) => step(values), [object])[0]);

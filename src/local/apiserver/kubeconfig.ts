@@ -10,7 +10,7 @@ export interface KubeconfigData {
   readonly clientCertificate: CertificatePair;
 }
 
-/** What a kubeconfig calls things. */
+/** The names in a kubeconfig. */
 export interface KubeconfigNames {
   readonly cluster: string;
   readonly user: string;
@@ -41,7 +41,7 @@ export function renderKubeconfig(data: KubeconfigData, { cluster, user, context 
   });
 }
 
-/** Appears whole or not at all: it can be used as soon as it is there. */
+/** Writes the file atomically, so that it can be used as soon as it exists. */
 export async function writeKubeconfigFile(path: string, data: KubeconfigData): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}.tmp`;

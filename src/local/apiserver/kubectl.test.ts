@@ -1,4 +1,4 @@
-/** The real `kubectl` against the server, as a person uses it. */
+/** The real `kubectl` against the server, with the usual commands. */
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ interface Outcome {
 let folder: string;
 let server: LocalApiServer;
 
-/** Never inherits the caller's cluster or caches. */
+/** Excludes the cluster and caches of the user who runs the tests. */
 function environment(): NodeJS.ProcessEnv {
   return {
     PATH: process.env['PATH'] ?? '',
@@ -37,7 +37,7 @@ async function run(...parameters: string[]): Promise<Outcome> {
   });
 }
 
-/** The output of a command that must succeed. */
+/** Returns the output of a command; throws if the command fails. */
 async function kubectl(...parameters: string[]): Promise<string> {
   const outcome = await run(...parameters);
   if (outcome.code !== 0) throw new Error(`kubectl ${parameters.join(' ')}: ${outcome.stdout}${outcome.stderr}`);
@@ -94,7 +94,7 @@ describe.skipIf(!hasKubectl)('kubectl', { timeout: 120_000 }, () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('discovers kinds, ours included', async () => {
+  it('discovers built-in and custom kinds', async () => {
     const kinds = await kubectl('api-resources', '--no-headers');
     expect(kinds).toMatch(/^pods +po +v1 +true +Pod$/m);
     expect(kinds).toMatch(/^nodepools +karpenter.sh\/v1 +false +NodePool$/m);
@@ -107,7 +107,7 @@ describe.skipIf(!hasKubectl)('kubectl', { timeout: 120_000 }, () => {
     expect(await kubectl('explain', 'nodepool.spec.disruption')).toContain('consolidateAfter');
   });
 
-  it('may do everything', async () => {
+  it('is authorized for everything', async () => {
     expect(await kubectl('auth', 'can-i', 'create', 'pods')).toBe('yes');
     expect(await kubectl('auth', 'whoami')).toContain('nodewright-admin');
   });
@@ -144,7 +144,7 @@ describe.skipIf(!hasKubectl)('kubectl', { timeout: 120_000 }, () => {
     expect(await kubectl('get', 'deployment', 'web', '-o', 'yaml')).toContain('progressDeadlineSeconds: 600');
   });
 
-  it('applies, applies again, and takes away what the file no longer has', async () => {
+  it('applies, applies again, and removes what the file no longer contains', async () => {
     const path = await file('app.yaml', APP);
     expect(await kubectl('apply', '-f', path)).toBe('deployment.apps/app created');
     expect(await kubectl('apply', '-f', path)).toBe('deployment.apps/app unchanged');
@@ -158,7 +158,7 @@ describe.skipIf(!hasKubectl)('kubectl', { timeout: 120_000 }, () => {
     );
   });
 
-  it('applies on the server side, and hears of conflicts', async () => {
+  it('applies on the server side, and reports conflicts', async () => {
     const path = await file('pool.yaml', POOL);
     expect(await kubectl('apply', '--server-side', '-f', path)).toBe(
       'nodepool.karpenter.sh/general serverside-applied',
@@ -172,7 +172,7 @@ describe.skipIf(!hasKubectl)('kubectl', { timeout: 120_000 }, () => {
     expect(await kubectl('get', 'nodepools', '--no-headers')).toMatch(/^general +default/);
   });
 
-  it('is told what is wrong, in the words of a real server', async () => {
+  it('shows errors with the messages of a real server', async () => {
     expect((await run('get', 'pod', 'nope')).stderr).toContain('Error from server (NotFound): pods "nope" not found');
     expect((await run('create', 'deployment', 'web', '--image=x')).stderr).toContain(
       'deployments.apps "web" already exists',
@@ -244,7 +244,7 @@ describe.skipIf(!hasKubectl)('kubectl', { timeout: 120_000 }, () => {
     expect(shown.match(/^seen /gm)?.length).toBe(2);
   });
 
-  it('waits, and deletes with finalizers in the way', async () => {
+  it('waits for the deletion of an object with finalizers', async () => {
     await kubectl('create', 'configmap', 'held', '--from-literal=a=b');
     await kubectl('patch', 'configmap', 'held', '--type=merge', '-p', '{"metadata":{"finalizers":["test/hold"]}}');
     const deleting = kubectl('delete', 'configmap', 'held', '--wait', '--timeout=60s');
@@ -255,7 +255,7 @@ describe.skipIf(!hasKubectl)('kubectl', { timeout: 120_000 }, () => {
     expect(await kubectl('get', 'nodepools', '-o', 'name')).toBe('');
   });
 
-  it('takes a namespace down with everything in it', async () => {
+  it('deletes a namespace with everything in it', async () => {
     await kubectl('create', 'namespace', 'team');
     await kubectl('-n', 'team', 'create', 'secret', 'generic', 's', '--from-literal=a=b');
     expect(await kubectl('delete', 'namespace', 'team')).toContain('namespace "team" deleted');

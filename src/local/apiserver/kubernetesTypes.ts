@@ -1,5 +1,5 @@
 /**
- * Kubernetes' own types by their names in OpenAPI. The data is extracted from a Kubernetes release
+ * The built-in types of Kubernetes by their names in OpenAPI. The data is extracted from a Kubernetes release
  * (scripts/extract-kubernetes-types.ts).
  */
 import { InvariantError } from '../../errors/invariantError.ts';
@@ -26,7 +26,7 @@ export function shapeNamed(name: string): Shape {
   return shape;
 }
 
-/** Every type that the given ones reach through references, themselves included. */
+/** Returns the given types and all that they reference, directly or not. */
 export function reachableTypes(names: Iterable<string>): Map<string, OpenApiSchema> {
   const found = new Map<string, OpenApiSchema>();
   const open = [...names];

@@ -1,6 +1,6 @@
 /**
- * Parses the text form of label selectors, `a=b,c in (d,e),!f`. A refusal says in upstream's words what was found and
- * what would have been understood.
+ * Parses the text form of label selectors, `a=b,c in (d,e),!f`. Errors have upstream's messages, which name the text
+ * found and the text expected.
  */
 import { labelValueProblems, qualifiedNameProblems } from './names.ts';
 import { badRequest } from './status.ts';
@@ -20,11 +20,11 @@ const OPERATORS: ReadonlyMap<string, Operator> = new Map([
   ['==', '='],
 ]);
 
-/** The text after the last token is empty. */
+/** Past the last token, `peek` and `take` return ''. */
 const isEnd = (token: string): boolean => token === '';
 const isWord = (token: string): boolean => /^[^=!(),><]/.test(token);
 const expected = (found: string, wanted: string): Error => badRequest(`found '${found}', expected: ${wanted}`);
-/** What is wrong within a requirement is said to be so. */
+/** Errors within a requirement have this prefix. */
 const unparsed = (why: string): Error => badRequest(`unable to parse requirement: ${why}`);
 const within = (found: string, wanted: string): Error => unparsed(`found '${found}', expected: ${wanted}`);
 

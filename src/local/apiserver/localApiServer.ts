@@ -1,6 +1,6 @@
 /**
- * A Kubernetes API server in this process: the `Kube` port without a network, and on demand the same API over HTTPS
- * for `kubectl` and `HttpKube`.
+ * A Kubernetes API server in this process: the `Kube` port without a network, and after `listen` the same API over
+ * HTTPS for `kubectl` and `HttpKube`.
  */
 import { InvariantError } from '../../errors/invariantError.ts';
 import type { Random } from '../../clock/random.ts';
@@ -38,21 +38,21 @@ import { Store, type StoreEvent } from './store.ts';
 export interface LocalApiServerOptions
   extends Pick<ApiHandlerOptions, 'clock' | 'aggregated' | 'kubelets'>, Partial<Pick<ApiHandlerOptions, 'version'>> {
   readonly random: Random;
-  /** Events remembered per resource, for watches to resume from. */
+  /** Number of events kept per resource, from which watches can resume. */
   readonly historyLimit?: number;
-  /** Where the cluster is kept between processes; nowhere unless given. */
+  /** File that keeps the objects between processes; without it they are not kept. */
   readonly stateFile?: string;
-  /** What goes wrong on the wire. */
+  /** Faults of requests over HTTPS. */
   readonly trouble?: RequestTrouble;
 }
 
 export interface ListenOptions {
-  /** 0 or absent: any free one. */
+  /** 0 or absent takes a free port. */
   readonly port?: number;
   readonly host?: string;
 }
 
-/** Where the server answers, and credentials for it. */
+/** The URL of the server, and credentials for it. */
 export interface Endpoint {
   readonly url: string;
   readonly caPem: string;
@@ -92,14 +92,14 @@ export class LocalApiServer {
       kubelets,
     });
     this.stops.push(collectGarbage(objects));
-    // The catalogue and the collector see restored objects as any others; what starts later lists what is there.
+    // The catalogue and the garbage collector follow the restoring writes; parts started later list the objects.
     if (stateFile !== undefined) this.stops.push(keepState(stateFile, store));
     this.stops.push(keepNamespaces(objects), keepDefinitions(objects), keepQuotas(objects));
     this.kube = new LocalKube(objects, (path) => this.rawGet(path));
     createInitialObjects(objects);
   }
 
-  /** Ends every watch, as another process in its place would; objects and addresses stay. */
+  /** Ends every watch, like a restart of the process; objects and URL do not change. */
   restart(): void {
     this.objects.store.endWatches();
   }
@@ -107,9 +107,11 @@ export class LocalApiServer {
   /** Serves HTTPS until `close`. Fails when the port is taken. */
   async listen(options: ListenOptions = {}): Promise<Endpoint> {
     if (this.listening !== undefined) return this.listening.endpoint;
-    this.furnish();
+    // Roles, flow control and APIServices are only needed for clients on the network.
+    createNetworkObjects(this.objects);
+    this.stops.push(aggregateRoles(this.objects), recordApiServices(this.objects, this.options.aggregated ?? []));
     const host = options.host ?? '127.0.0.1';
-    // Real time, whatever the cluster's clock says: clients check certificates by their own clocks.
+    // Real time, because clients check certificates by their own clocks.
     const now = { now: Date.now() };
     const authority = await createCertificateAuthority({ commonName: 'nodewright-local-ca', ...now });
     const [serving, clientCertificate] = await Promise.all([
@@ -133,35 +135,29 @@ export class LocalApiServer {
     return this.listening.endpoint;
   }
 
-  /** Roles, flow control and the record of what is served only matter to clients on the network. */
-  private furnish(): void {
-    createNetworkObjects(this.objects);
-    this.stops.push(aggregateRoles(this.objects), recordApiServices(this.objects, this.options.aggregated ?? []));
-  }
-
-  /** The text of a kubeconfig; undefined while the server does not listen. */
+  /** Returns the text of a kubeconfig; undefined while the server does not listen. */
   kubeconfig(names: KubeconfigNames): string | undefined {
     return this.listening && renderKubeconfig(this.listening.endpoint, names);
   }
 
-  /** Writes a kubeconfig for the running server; the file appears only once the server answers. */
+  /** Writes a kubeconfig for the listening server. */
   async writeKubeconfig(path: string): Promise<void> {
     if (this.listening === undefined)
       throw new InvariantError('listen() must have succeeded before a kubeconfig can be written');
     await writeKubeconfigFile(path, this.listening.endpoint);
   }
 
-  /** The stored objects of a kind, without waiting. */
+  /** Returns the stored objects of a kind synchronously. */
   peek(group: string, plural: string): readonly ApiObject[] {
     return [...this.objects.store.table(group, plural).values()];
   }
 
-  /** Tells of every write from now on, in the order of its revision; returns the way to stop. */
+  /** Calls the listener with every write from now on, in order of revision; returns a function that stops that. */
   onWrite(listener: (event: StoreEvent, table: string) => void): () => void {
     return this.objects.store.subscribe((event, { id }) => listener(event, id));
   }
 
-  /** Forgets all history, as etcd's compaction does: clients that are behind get 410 and list again. */
+  /** Drops all history, like etcd's compaction: watches from older revisions get 410. */
   compact(): void {
     this.objects.store.compact();
   }
@@ -182,7 +178,7 @@ export class LocalApiServer {
       headers: { accept: 'application/json' },
       body: Buffer.alloc(0),
       user: ADMIN,
-      // A watch asked for this way ends at once.
+      // Ends a watch at once.
       signal: AbortSignal.abort(),
     });
     let text = '';

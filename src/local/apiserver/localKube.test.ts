@@ -19,7 +19,7 @@ describe('generation', () => {
   const template = { metadata: { labels: { app: 'a' } }, spec: SPEC };
   const spec = { selector: { matchLabels: { app: 'a' } }, template };
 
-  it('grows with the annotations of a Deployment, but not of other kinds', async () => {
+  it('is incremented by changed annotations of Deployments, but not of other kinds', async () => {
     await kube.create(Kinds.Deployment, { metadata: ref('a'), spec });
     await kube.create(Kinds.ReplicaSet, { metadata: ref('a'), spec });
     const patch = { type: 'merge', body: { metadata: { annotations: { note: 'x' } } } } as const;
@@ -28,7 +28,7 @@ describe('generation', () => {
     expect((await kube.patch(Kinds.ReplicaSet, ref('a'), patch)).metadata.generation).toBe(1);
   });
 
-  it('stays when a Deployment is annotated together with its status', async () => {
+  it('is not incremented by annotations written with the status of a Deployment', async () => {
     await kube.create(Kinds.Deployment, { metadata: ref('a'), spec });
     const body = { metadata: { annotations: { 'deployment.kubernetes.io/revision': '1' } }, status: { replicas: 1 } };
     const options = { subresource: 'status' } as const;
@@ -38,7 +38,7 @@ describe('generation', () => {
 });
 
 describe('create', () => {
-  it('gives identity, defaults and admission', async () => {
+  it('sets uid, creation time and defaults, and runs admission', async () => {
     const pod = await newPod('a');
     expect(pod).toMatchObject({
       apiVersion: 'v1',
@@ -62,7 +62,7 @@ describe('create', () => {
     expect(pod.metadata.uid).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('writes quantities canonically and takes requests from limits', async () => {
+  it('writes quantities canonically and defaults requests to limits', async () => {
     const limits = { cpu: '1000m', memory: '1024Mi' };
     const pod = await newPod('a', {}, { containers: [{ name: 'c', image: 'x', resources: { limits } }] });
     expect(pod.spec?.containers[0]?.resources).toEqual({
@@ -83,13 +83,13 @@ describe('create', () => {
     expect(again.metadata.name).toBe(pod.metadata.name);
   });
 
-  it('takes priority from the class', async () => {
+  it('sets the priority of the priority class', async () => {
     const pod = await newPod('a', {}, { priorityClassName: 'system-node-critical' });
     expect(pod.spec?.priority).toBe(2_000_001_000);
     await expect(newPod('b', {}, { priorityClassName: 'nope' })).rejects.toMatchObject({ reason: 'Forbidden' });
   });
 
-  it('refuses duplicates, unknown kinds and malformed objects in the words that kubectl prints', async () => {
+  it('rejects existing names, unknown namespaces and invalid objects with upstream messages', async () => {
     await newPod('a');
     await expect(newPod('a')).rejects.toMatchObject({
       code: 409,
@@ -105,12 +105,12 @@ describe('create', () => {
     );
   });
 
-  it('keeps nothing of a dry run', async () => {
+  it('stores nothing in a dry run', async () => {
     await kube.create(Kinds.Pod, { metadata: ref('a'), spec: SPEC }, { dryRun: true });
     await expect(kube.get(Kinds.Pod, ref('a'))).rejects.toMatchObject({ code: 404, message: 'pods "a" not found' });
   });
 
-  it('does not hold on to the object that it was given', async () => {
+  it('copies the given object', async () => {
     const labels: Record<string, string> = { a: '1' };
     await newPod('a', { labels });
     labels['a'] = '2';
@@ -119,7 +119,7 @@ describe('create', () => {
 });
 
 describe('update', () => {
-  it('checks the version that the writer saw', async () => {
+  it('rejects an outdated resource version', async () => {
     const pod = await newPod('a');
     const labelled = { ...pod, metadata: { ...pod.metadata, labels: { x: '1' } } };
     await kube.replace(Kinds.Pod, labelled);
@@ -131,12 +131,12 @@ describe('update', () => {
     });
   });
 
-  it('is no write when nothing changes', async () => {
+  it('keeps the resource version when nothing changes', async () => {
     const pod = await newPod('a');
     expect((await kube.replace(Kinds.Pod, pod)).metadata.resourceVersion).toBe(pod.metadata.resourceVersion);
   });
 
-  it('separates status from the rest and counts generations of the rest', async () => {
+  it('separates status from the other fields and increments the generation for those', async () => {
     const labels = { app: 'web' };
     const created = await kube.create(Kinds.Deployment, {
       metadata: { name: 'd', namespace: 'default' },
@@ -180,7 +180,7 @@ describe('update', () => {
     expect((await kube.get(Kinds.Deployment, ref('d'))).spec?.replicas).toBe(4);
   });
 
-  it('takes the gates off a pod that has a place to want', async () => {
+  it('removes the scheduling gates of a pod with a node selector', async () => {
     const spec = {
       containers: [{ name: 'main', image: 'nginx' }],
       schedulingGates: [{ name: 'example.com/wait' }],
@@ -194,7 +194,7 @@ describe('update', () => {
     await expect(moved).rejects.toThrow('pod updates may not change fields');
   });
 
-  it('lets a pod change little', async () => {
+  it('allows changes of few fields of a pod', async () => {
     await newPod('a');
     const image = { spec: { containers: [{ name: 'c', image: 'nginx:2' }] } };
     await kube.patch(Kinds.Pod, ref('a'), { type: 'strategic', body: image });
@@ -223,7 +223,7 @@ describe('custom resources', () => {
     ).rejects.toMatchObject({ code: 422, message: expect.stringContaining('spec.weight') as string });
   });
 
-  it('keep no empty maps in their metadata, however they are written', async () => {
+  it('lose empty maps and lists in their metadata, with every way to write them', async () => {
     const empty = { labels: {}, annotations: {}, finalizers: [], ownerReferences: [] };
     const created = await kube.create(Kinds.NodePool, {
       metadata: { name: 'p', ...empty },
@@ -259,7 +259,7 @@ describe('custom resources', () => {
     ],
     [{ name: 'p', generation: 1.5 }, 'number 1.5 into Go struct field ObjectMeta.generation of type int64'],
     [7, 'number into Go value of type v1.ObjectMeta'],
-  ])('are refused with metadata of a wrong type: %j', async (metadata, why) => {
+  ])('are rejected with metadata of a wrong type: %j', async (metadata, why) => {
     await expect(
       kube.create(Kinds.NodePool, { metadata: metadata as never, spec: { template } as never }),
     ).rejects.toMatchObject({
@@ -271,14 +271,14 @@ describe('custom resources', () => {
     expect((await kube.list(Kinds.NodePool)).items).toEqual([]);
   });
 
-  it('do not know strategic merge', async () => {
+  it('do not support strategic merge patches', async () => {
     await kube.create(Kinds.NodePool, { metadata: { name: 'p' }, spec: { template } as never });
     await expect(kube.patch(Kinds.NodePool, { name: 'p' }, { type: 'strategic', body: {} })).rejects.toMatchObject({
       code: 415,
     });
   });
 
-  it('vanish from the API with their definition, which waits for them', async () => {
+  it('are deleted with their definition, which is removed after them', async () => {
     const metadata = { name: 'p', finalizers: ['test/hold'] };
     await kube.create(Kinds.NodePool, { metadata, spec: { template } as never });
     await kube.delete(Kinds.CustomResourceDefinition, { name: 'nodepools.karpenter.sh' });
@@ -290,7 +290,7 @@ describe('custom resources', () => {
 });
 
 describe('pods', () => {
-  it('are bound once', async () => {
+  it('cannot be bound again', async () => {
     await newPod('a');
     await kube.bind(ref('a'), 'n1');
     const bound = await kube.get(Kinds.Pod, ref('a'));
@@ -299,7 +299,7 @@ describe('pods', () => {
     await expect(kube.bind(ref('a'), 'n2')).rejects.toMatchObject({ code: 409 });
   });
 
-  it('are evicted only as far as their budget goes', async () => {
+  it('are evicted only while their disruption budget allows it', async () => {
     await kube.create(Kinds.PodDisruptionBudget, {
       metadata: ref('b'),
       spec: { minAvailable: 1, selector: { matchLabels: { app: 'web' } } },

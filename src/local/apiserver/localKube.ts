@@ -1,6 +1,6 @@
 /**
- * The `Kube` port without a network: takes the same calls as `HttpKube` and answers from the server's own store by the
- * server's own rules. Answers are frozen: a caller that wants to change one copies it.
+ * The `Kube` port without a network: the same operations as `HttpKube`, directly on the server's objects. Results are
+ * frozen: copy one before changing it.
  */
 import { apiVersionOf, type KubeList, type KubeObject, type ResourceKind } from '../../api/object.ts';
 import type {
@@ -35,7 +35,7 @@ export class LocalKube implements Kube {
   private readonly objects: Objects;
   private readonly rawGet: (path: string) => Promise<unknown>;
 
-  /** `rawGet`: GET of a path that is no object: discovery, health, version. */
+  /** `rawGet`: GET of a path that is not of an object, such as discovery, health or version. */
   constructor(objects: Objects, rawGet: (path: string) => Promise<unknown>) {
     this.objects = objects;
     this.rawGet = rawGet;
@@ -151,7 +151,7 @@ export class LocalKube implements Kube {
   }
 }
 
-/** Single objects of a namespaced kind need their namespace; a list without one spans all. */
+/** Returns the namespace of a request: undefined for cluster-scoped kinds and for lists of all namespaces. */
 function scopeOf(resource: Resource, namespace: string | undefined, single: boolean): string | undefined {
   if (!resource.namespaced) return undefined;
   if (namespace !== undefined && namespace !== '') return namespace;

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 
 describe('delete', () => {
-  it('gives a scheduled pod its grace, and the kubelet the last word', async () => {
+  it('gives a scheduled pod its grace period, until the kubelet deletes it without one', async () => {
     await newPod('a');
     await kube.bind(ref('a'), 'n1');
     await kube.delete(Kinds.Pod, ref('a'));
@@ -24,13 +24,13 @@ describe('delete', () => {
     await expect(kube.get(Kinds.Pod, ref('a'))).rejects.toMatchObject({ code: 404 });
   });
 
-  it('removes an unscheduled pod at once', async () => {
+  it('removes an unscheduled pod immediately', async () => {
     await newPod('a');
     await kube.delete(Kinds.Pod, ref('a'));
     await expect(kube.get(Kinds.Pod, ref('a'))).rejects.toMatchObject({ code: 404 });
   });
 
-  it('waits for finalizers, and takes no new ones meanwhile', async () => {
+  it('waits for finalizers, and rejects new ones', async () => {
     await kube.create(Kinds.Node, { metadata: { name: 'n', finalizers: ['karpenter.sh/termination'] } });
     await kube.delete(Kinds.Node, { name: 'n' });
     expect((await kube.get(Kinds.Node, { name: 'n' })).metadata.deletionTimestamp).toBeDefined();
@@ -45,7 +45,7 @@ describe('delete', () => {
     await expect(kube.get(Kinds.Node, { name: 'n' })).rejects.toMatchObject({ code: 404 });
   });
 
-  it('honours preconditions', async () => {
+  it('checks preconditions', async () => {
     await newPod('a');
     await expect(kube.delete(Kinds.Pod, ref('a'), { preconditions: { uid: 'other' } })).rejects.toMatchObject({
       code: 409,
@@ -78,14 +78,14 @@ describe('garbage collection', () => {
       (pod) => pod.metadata.name === name && pod.metadata.deletionTimestamp === undefined,
     );
 
-  it('in the background: the owner goes, then its dependents', async () => {
+  it('in the background: removes the owner, then its dependents', async () => {
     await family();
     await kube.delete(Kinds.ConfigMap, ref('owner'), { propagationPolicy: 'Background' });
     await expect(kube.get(Kinds.ConfigMap, ref('owner'))).rejects.toMatchObject({ code: 404 });
     expect(await exists('child')).toBe(false);
   });
 
-  it('in the foreground: the owner waits', async () => {
+  it('in the foreground: removes the owner after its dependents', async () => {
     await family();
     await kube.delete(Kinds.ConfigMap, ref('owner'), { propagationPolicy: 'Foreground' });
     expect((await kube.get(Kinds.ConfigMap, ref('owner'))).metadata.finalizers).toEqual(['foregroundDeletion']);
@@ -94,7 +94,7 @@ describe('garbage collection', () => {
     await expect(kube.get(Kinds.ConfigMap, ref('owner'))).rejects.toMatchObject({ code: 404 });
   });
 
-  it('orphaning: the dependents stay, without an owner', async () => {
+  it('with orphaning: keeps the dependents without owner references', async () => {
     await family();
     await kube.delete(Kinds.ConfigMap, ref('owner'), { propagationPolicy: 'Orphan' });
     await expect(kube.get(Kinds.ConfigMap, ref('owner'))).rejects.toMatchObject({ code: 404 });
@@ -102,7 +102,7 @@ describe('garbage collection', () => {
     expect(await exists('child')).toBe(true);
   });
 
-  it('takes what arrives with an owner that is already gone', async () => {
+  it('deletes an object created with an owner that does not exist', async () => {
     await newPod('late', { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'no-such' }] });
     await Promise.resolve();
     expect(await exists('late')).toBe(false);
@@ -110,13 +110,13 @@ describe('garbage collection', () => {
 });
 
 describe('namespaces', () => {
-  it('are there from the start, and cannot all be deleted', async () => {
+  it('exist from the start, and some cannot be deleted', async () => {
     const names = (await kube.list(Kinds.Namespace)).items.map((one) => one.metadata.name);
     expect(names).toEqual(['default', 'kube-node-lease', 'kube-public', 'kube-system']);
     await expect(kube.delete(Kinds.Namespace, { name: 'kube-system' })).rejects.toMatchObject({ code: 403 });
   });
 
-  it('take their content along, and take nothing in while they go', async () => {
+  it('are deleted with their objects, and reject new ones meanwhile', async () => {
     await kube.create(Kinds.Namespace, { metadata: { name: 'team' } });
     await kube.create(Kinds.Pod, { metadata: { name: 'a', namespace: 'team', finalizers: ['test/hold'] }, spec: SPEC });
     await kube.delete(Kinds.Namespace, { name: 'team' });

@@ -27,7 +27,7 @@ const brief = (event: WatchEvent<Pod>): string =>
   event.type === 'BOOKMARK' ? 'BOOKMARK' : `${event.type} ${event.object.metadata.name}`;
 
 describe('list', () => {
-  it('pages consistently by limit and continue', async () => {
+  it('returns pages of one revision by limit and continue', async () => {
     for (const name of ['a', 'b', 'c']) await newPod(name);
     const first = await kube.list(Kinds.Pod, { namespace: 'default', limit: 2 });
     expect(first.metadata.remainingItemCount).toBe(1);
@@ -50,7 +50,7 @@ describe('list', () => {
 });
 
 describe('watch', () => {
-  it('shows the deletion of a pod that never had a node, also through a selector', async () => {
+  it('shows the deletion of an unscheduled pod, also with a selector', async () => {
     const { metadata } = await newPod('a');
     const { resourceVersion = '' } = metadata;
     const seen = take(kube.watch(Kinds.Pod, { fieldSelector: 'metadata.name=a', resourceVersion }), 2);
@@ -62,7 +62,7 @@ describe('watch', () => {
     ]);
   });
 
-  it('starts with what exists, marks its end, and goes on with changes', async () => {
+  it('sends initial events, a bookmark after them, then changes', async () => {
     await newPod('a');
     const events = kube.watch(Kinds.Pod, {
       sendInitialEvents: true,
@@ -77,7 +77,7 @@ describe('watch', () => {
     expect(got[1]).toMatchObject({ object: { metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } } });
   });
 
-  it('resumes after a version and shows a selector as arrivals and departures', async () => {
+  it('resumes after a resource version; objects that begin or cease to match a selector are ADDED or DELETED', async () => {
     const { metadata } = await kube.list(Kinds.Pod);
     await newPod('a', { labels: { x: '1' } });
     await kube.patch(Kinds.Pod, ref('a'), { type: 'merge', body: { metadata: { labels: { x: '2' } } } });
@@ -86,13 +86,13 @@ describe('watch', () => {
     expect((await take(kube.watch(Kinds.Pod, options), 3)).map(brief)).toEqual(['ADDED a', 'DELETED a', 'ADDED a']);
   });
 
-  it('of a forgotten version is 410', async () => {
+  it('from a compacted resource version fails with 410', async () => {
     await newPod('a');
     server.compact();
     await expect(take(kube.watch(Kinds.Pod, { resourceVersion: '1' }), 1)).rejects.toMatchObject({ code: 410 });
   });
 
-  it('ends when its time is up or when it is aborted', async () => {
+  it('ends at its timeout or when it is aborted', async () => {
     const timed = take(kube.watch(Kinds.Pod, { resourceVersion: '1', timeoutSeconds: 5 }), 1);
     const abort = new AbortController();
     const aborted = take(kube.watch(Kinds.Pod, { resourceVersion: '1', signal: abort.signal }), 1);
@@ -102,7 +102,7 @@ describe('watch', () => {
     expect(await aborted).toEqual([]);
   });
 
-  it('sends a bookmark each minute when asked to', async () => {
+  it('sends a bookmark each minute if allowed', async () => {
     const { metadata } = await kube.list(Kinds.Pod);
     const events = take(
       kube.watch(Kinds.Pod, { resourceVersion: metadata.resourceVersion ?? '', allowBookmarks: true }),
@@ -117,7 +117,7 @@ describe('watch', () => {
 });
 
 describe('raw', () => {
-  it('answers what is no object', async () => {
+  it('gets paths that are not of objects', async () => {
     expect(await kube.raw('/readyz')).toBe('ok');
     expect(await kube.raw('/version')).toMatchObject({ major: '1', minor: '36' });
     await expect(kube.raw('/nothing')).rejects.toMatchObject({ code: 404 });

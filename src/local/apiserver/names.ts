@@ -1,4 +1,4 @@
-/** What is wrong with names and labels, in upstream's words; empty when nothing is. */
+/** Validates names and labels. The functions return upstream's messages; none for valid text. */
 const MAX_SUBDOMAIN = 253;
 const MAX_LABEL = 63;
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -18,7 +18,7 @@ const CONFIG_KEY_MESSAGE = `a valid config key must consist of alphanumeric char
 const whole = (pattern: string): RegExp => new RegExp(`^${pattern}$`);
 const tooMany = (limit: number): string => `must be no more than ${limit} bytes`;
 
-/** The answer for every valid name, made once. */
+/** The result for valid names, allocated once. */
 const FINE: readonly string[] = [];
 
 interface Rule {
@@ -53,7 +53,7 @@ export function configKeyProblems(text: string): string[] {
   return problems;
 }
 
-/** `example.com/name` or `name`: keys of labels, annotations, taints, resources. */
+/** Validates keys of labels, annotations, taints and resources: `example.com/name` or `name`. */
 export function qualifiedNameProblems(text: string): readonly string[] {
   if (text.length <= MAX_LABEL && qualifiedName.test(text)) return FINE;
   const parts = text.split('/');

@@ -1,6 +1,6 @@
 /**
- * The lifecycle of namespaces: the four that every cluster has, a default service account in each, and a terminating
- * namespace emptied and then removed.
+ * The lifecycle of namespaces: creates the four of every cluster and a default service account in each namespace, and
+ * empties terminating namespaces, then removes them.
  */
 import { deleteObject } from './deletion.ts';
 import { listAt, textAt, type ApiObject } from './fields.ts';
@@ -12,7 +12,7 @@ import { serverWrite } from './writeRequest.ts';
 const INITIAL = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 const WRITE = serverWrite('nodewright-local');
 
-/** Returns a function that ends it. */
+/** Returns a function that stops this. */
 export function keepNamespaces(objects: Objects): () => void {
   const [namespaces, accounts] = [objects.builtin('', 'namespaces'), objects.builtin('', 'serviceaccounts')];
   const table = objects.tableOf(namespaces);
@@ -29,7 +29,7 @@ export function keepNamespaces(objects: Objects): () => void {
     let left = 0;
     for (const [resource, contents] of objects.namespacedTables()) {
       for (const { metadata } of contents.page({ namespace }).items) {
-        // What has been asked to end already ends by itself, or by its kubelet.
+        // Already being deleted, by its finalizers or kubelet.
         if (metadata.deletionTimestamp !== undefined) continue;
         deleteObject(objects, { resource, namespace, name: metadata.name }, { propagationPolicy: 'Background' });
       }
@@ -65,7 +65,7 @@ export function keepNamespaces(objects: Objects): () => void {
       terminating.delete(name);
       return [];
     },
-    // What an earlier process left half done.
+    // Namespaces that were terminating when an earlier process ended.
     [...table.values()].flatMap(leaving),
   );
   for (const name of INITIAL) {

@@ -1,6 +1,6 @@
 /**
- * Decodes the JSON of a request by the shape of its kind: a private copy that holds only what the kind has, in the
- * spelling in which the server keeps it (quantities canonical, nulls gone), and the paths of unknown fields.
+ * Decodes the JSON of a request by the shape of its kind, to a copy with known fields only, as the server stores them
+ * (canonical quantities, no nulls), and the paths of unknown fields.
  */
 import { Quantity } from '../../units/quantity.ts';
 import { copyJson, isFields, joinPath, jsonType, type Fields } from './fields.ts';
@@ -9,22 +9,22 @@ import type { Shape } from './shape.ts';
 
 export interface NormaliseOptions {
   /**
-   * Built-in kinds are decoded into typed structures: a wrong type fails and empty collections vanish. Custom resources
-   * keep both for schema validation to judge, but for their metadata, which has one type for all kinds.
+   * Built-in kinds are decoded to Go structs: wrong types throw, and empty collections are dropped. Custom resources
+   * keep both for schema validation, except in metadata, which has the same type for all kinds.
    */
   readonly typed: boolean;
-  /** Applied configurations say only what they say; everything else carries the zero values of its type. */
+  /** For applied configurations: does not add the zero values of the type. */
   readonly partial?: boolean;
 }
 
 export interface Normalised {
   readonly value: Fields;
-  /** `spec.contaners`, `spec.containers[0].imag`: present in the request, absent in the schema. */
+  /** Paths of fields in the request that are not in the schema, such as `spec.containers[0].imag`. */
   readonly unknown: readonly string[];
 }
 
 export class WrongType extends Error {
-  /** The same in the words of the converter that strategic merge patches go through. */
+  /** The message of upstream's converter, which strategic merge patches use. */
   readonly restoring: string;
 
   constructor(message: string, restoring = `error decoding from json: ${message}`) {
@@ -35,7 +35,7 @@ export class WrongType extends Error {
 
 /** `expected`: a Go type. */
 function wrongType(owner: string, path: string, value: unknown, expected: string): WrongType {
-  // Numbers that are no integers, or too large ones, are shown.
+  // Go shows the numbers that do not fit an integer type.
   const literal = typeof value === 'number' && expected.startsWith('int') ? `number ${value}` : jsonType(value);
   const field = `${owner}.${path.replaceAll(/\[\d+\]/g, '')}`;
   const message = `json: cannot unmarshal ${literal} into Go struct field ${field} of type ${expected}`;
@@ -58,14 +58,14 @@ export function normalise(shape: Shape, value: Fields, options: NormaliseOptions
   return { value: result, unknown: [...unknown, ...walk.unknown] };
 }
 
-/** Gives a struct the fields that its type always has. The values added are copies: drafts are changed in place. */
+/** Adds the fields that Go always writes to a struct. Zero values are copied, because drafts are changed in place. */
 function addZeroes(shape: Shape, target: Fields): void {
   for (const [name, zero] of shape.zeroes) {
     if (target[name] === undefined) target[name] = isFields(zero) ? copyJson(shape.field(name)?.zero ?? {}) : zero;
   }
 }
 
-/** The same for a whole draft, in place. */
+/** Adds the fields that Go always writes to a draft and everything in it, in place. */
 export function fillZeroes(shape: Shape, value: unknown): void {
   if (Array.isArray(value)) {
     if (shape.form === 'list') for (const item of value) fillZeroes(shape.items, item);
@@ -114,7 +114,7 @@ class Walk {
     return result;
   }
 
-  /** Go leaves empty collections out where the field says `omitempty`; a configuration keeps what it says. */
+  /** Go drops empty collections of fields with `omitempty`; an applied configuration keeps them. */
   private keepsEmpty(shape: Shape, name: string): boolean {
     return (this.typed && !this.fills) || shape.zeroes.some(([field]) => field === name);
   }
@@ -188,12 +188,12 @@ class Walk {
   }
 }
 
-/** What Go leaves out where a field says `omitempty`. */
+/** Whether Go drops the value of a field with `omitempty`. */
 export function isZero(value: unknown): boolean {
   return value === '' || value === 0 || value === false;
 }
 
-/** How Go names the type of a value: refusals mention it. */
+/** Returns the Go type of a shape, for error messages. */
 function goType(shape: Shape): string {
   switch (shape.form) {
     case 'list':

@@ -1,4 +1,4 @@
-/** Rules for metadata that hold for every kind: generated names, checks, and what a writer cannot change. */
+/** Rules for the metadata of every kind: generated names, validation, and fields that writers cannot change. */
 import type { ManagedFieldsEntry } from '../../api/object.ts';
 import type { Random } from '../../clock/random.ts';
 import { sameJson, type ApiObject } from './fields.ts';
@@ -12,11 +12,11 @@ const SUFFIX_LENGTH = 5;
 const MAX_GENERATED_BASE = 63 - SUFFIX_LENGTH;
 const MAX_NAME = 253;
 const MAX_CRON_NAME = 52;
-/** Finalizers that upstream itself sets, without a domain in front. */
+/** Upstream's own finalizers, which have no domain prefix. */
 const STANDARD_FINALIZERS = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
 export function generatedName(base: string, random: Random): string {
-  // One draw makes all characters: random numbers are the dearest part of a small write.
+  // One random number for all characters, because it is the most expensive part of a small write.
   let draw = Math.floor(random.next() * SUFFIX_ALPHABET.length ** SUFFIX_LENGTH);
   let suffix = '';
   for (let index = 0; index < SUFFIX_LENGTH; index++) {
@@ -28,7 +28,7 @@ export function generatedName(base: string, random: Random): string {
 
 function checkName(resource: Resource, name: string): FieldError[] {
   if (name === '') return [required('metadata.name', 'name or generateName is required')];
-  // Names that are only segments of a path.
+  // These names need only be segments of a path.
   if (resource.group === 'rbac.authorization.k8s.io' || resource.group === 'apiregistration.k8s.io') {
     return /[/%]/.test(name) || name === '.' || name === '..'
       ? [invalidValue('metadata.name', name, 'may not contain "/" or "%"')]
@@ -94,7 +94,7 @@ function checkFinalizers(draft: ApiObject, old: ApiObject | undefined, custom: b
     if (added.length > 0) {
       const why = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((one) => JSON.stringify(one)).join(', ')}}`;
       const error = forbiddenChange('metadata.finalizers', why);
-      // Built-in kinds are checked twice upstream, and both report.
+      // Upstream checks built-in kinds twice and returns both errors.
       errors.push(...(custom ? [error] : [error, error]));
     }
   }
@@ -126,7 +126,7 @@ const CARRIED_OVER = [
   'generateName',
 ] as const;
 
-/** What a writer cannot change: it comes from the stored object whatever the body says. */
+/** Sets the fields that a writer cannot change to those of the stored object. */
 export function carryOver(draft: ApiObject, old: ApiObject): void {
   const { metadata } = draft;
   for (const field of CARRIED_OVER) {
@@ -136,7 +136,7 @@ export function carryOver(draft: ApiObject, old: ApiObject): void {
   }
 }
 
-/** Equal but for bookkeeping: such a write is no write. */
+/** Whether a write has no effect: only managed fields or the resource version differ. */
 export function isUnchanged(draft: ApiObject, old: ApiObject): boolean {
   const { metadata, ...rest } = draft;
   const { metadata: oldMetadata, ...oldRest } = old;
@@ -146,8 +146,8 @@ export function isUnchanged(draft: ApiObject, old: ApiObject): boolean {
   return sameJson(meta, oldMeta);
 }
 
-/** Generation counts changes of what a user wants: everything but status and, for most kinds, metadata. */
-export function isWantChanged(draft: ApiObject, old: ApiObject, resource: Resource, onStatus: boolean): boolean {
+/** Whether a write increments the generation: it changes more than status and, for most kinds, metadata. */
+export function changesGeneration(draft: ApiObject, old: ApiObject, resource: Resource, onStatus: boolean): boolean {
   const { metadata, status, ...rest } = draft;
   const { metadata: oldMetadata, status: oldStatus, ...oldRest } = old;
   if (!sameJson(rest, oldRest) || (!resource.hasStatus && !sameJson(status, oldStatus))) return true;
@@ -155,7 +155,7 @@ export function isWantChanged(draft: ApiObject, old: ApiObject, resource: Resour
   return !sameJson(metadata.annotations ?? {}, oldMetadata.annotations ?? {});
 }
 
-/** The identity and version that a draft names, if any, must be those of the live object. */
+/** Throws if the draft has another uid or resourceVersion than the live object. */
 export function checkVersion(
   { resource, namespace, name }: Target,
   draft: ApiObject,
@@ -165,7 +165,7 @@ export function checkVersion(
   const { resourceVersion = '', uid = '' } = draft.metadata;
   if (uid !== '' && uid !== live.metadata.uid) {
     if (isPatch) throw invalid(resource, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
-    // Storage errors name the place in etcd.
+    // Storage errors contain the key in etcd.
     const key = `/registry/${resource.custom ? `${resource.group}/` : ''}${resource.plural}/${keyOf(namespace, name)}`;
     const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid ?? ''}`;
     const storage = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0`;
@@ -177,7 +177,7 @@ export function checkVersion(
   draft.metadata.resourceVersion = live.metadata.resourceVersion ?? '';
 }
 
-/** Deleted, and nothing holds it any more. */
+/** Whether a deleted object can be removed: no finalizers or grace period are left. */
 export function isFinished(object: ApiObject): boolean {
   const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata;
   if (deletionTimestamp === undefined || (finalizers?.length ?? 0) > 0 || (deletionGracePeriodSeconds ?? 0) > 0) {
@@ -189,7 +189,7 @@ export function isFinished(object: ApiObject): boolean {
 
 const SAME_FIELDS = ['manager', 'operation', 'apiVersion', 'subresource'] as const;
 
-/** Equal but for their times. */
+/** Whether managed fields are equal apart from their times. */
 export function sameEntries(
   left: readonly ManagedFieldsEntry[],
   right: readonly ManagedFieldsEntry[] | undefined,

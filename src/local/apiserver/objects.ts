@@ -1,6 +1,6 @@
 /**
- * Creating, applying and updating objects by the rules of their kinds, for HTTP and for callers in process. Refusals are
- * `KubeError`s. Each write happens in one turn of the event loop, so it is atomic.
+ * Creates, applies and updates objects by the rules of their kinds, for HTTP and for callers in this process. Rejected
+ * requests throw `KubeError`. Writes are synchronous, and so atomic.
  */
 import { InvariantError } from '../../errors/invariantError.ts';
 import { apiVersionOf, type ManagedFieldsEntry } from '../../api/object.ts';
@@ -23,7 +23,7 @@ import {
   generatedName,
   isFinished,
   isUnchanged,
-  isWantChanged,
+  changesGeneration,
   sameEntries,
 } from './objectMeta.ts';
 import type { Resource, Strategy, StrategyContext, Target } from './resource.ts';
@@ -33,7 +33,7 @@ import { Check } from './strategies/check.ts';
 import { alreadyExists, forbidden, invalid, invalidValue, notFound, unclassified, type FieldError } from './status.ts';
 import { serverWrite, type WriteRequest } from './writeRequest.ts';
 
-/** How an update gets its new object: from a replacing body, a patch, or an applied configuration. */
+/** Returns the new object of an update: the body of a replace, the result of a patch or of an apply. */
 export type Change = (live: ApiObject) => Fields;
 
 type Ownership = (after: ApiObject) => ManagedFieldsEntry[];
@@ -47,7 +47,7 @@ export class Objects {
   readonly clock: Clock;
   readonly context: StrategyContext;
   private readonly random: Random;
-  /** Many objects are stamped within the same second. */
+  /** The last timestamp, cached because many objects are created within one second. */
   private stamp = { second: Number.NaN, text: '' };
 
   constructor(store: Store, catalog: Catalog, clock: Clock, random: Random) {
@@ -65,7 +65,7 @@ export class Objects {
     };
   }
 
-  /** The time as `creationTimestamp` has it. */
+  /** Returns the current time in the format of `creationTimestamp`. */
   now(): string {
     const second = Math.floor(this.clock.now() / 1000);
     if (second !== this.stamp.second) this.stamp = { second, text: timestamp(second * 1000) };
@@ -76,7 +76,7 @@ export class Objects {
     return this.random.uuid();
   }
 
-  /** A resource that is always served. */
+  /** Returns a built-in resource. */
   builtin(group: string, plural: string): Resource {
     const resource = this.catalog.find(group, 'v1', plural);
     if (resource === undefined) throw new InvariantError(`${plural} are not served`);
@@ -87,7 +87,7 @@ export class Objects {
     return this.store.table(resource.storage.group, resource.storage.plural);
   }
 
-  /** Every table with objects in namespaces, with one of the resources that are in it. */
+  /** Returns the tables of namespaced objects, each with one of its resources. */
   namespacedTables(): (readonly [Resource, Table])[] {
     const tables = new Map<Table, Resource>();
     for (const resource of this.catalog.all()) {
@@ -103,7 +103,7 @@ export class Objects {
     return stored;
   }
 
-  /** The stored object in the resource's own version. */
+  /** Returns the stored object in the served version. */
   get(target: Target): ApiObject {
     return this.serve(target.resource, this.stored(target));
   }
@@ -137,7 +137,7 @@ export class Objects {
     return this.admit(resource, draft, request);
   }
 
-  /** Server-side apply. Returns whether it created. */
+  /** Server-side apply. `created`: the object did not exist. */
   apply(
     target: Target,
     configuration: Fields,
@@ -147,7 +147,7 @@ export class Objects {
     const { resource, namespace, name } = target;
     const { shape } = resource;
     const draft = decodeConfiguration(resource, namespace, name, configuration, request);
-    // Each endpoint owns its half: status cannot be applied beside spec, nor spec through status.
+    // The main endpoint cannot apply the status, and the status endpoint nothing else.
     if (resource.hasStatus && request.subresource === undefined) delete draft['status'];
     if (request.subresource === 'status') dropAllButStatus(draft);
     const stored = this.tableOf(resource).get(keyOf(namespace, name));
@@ -172,7 +172,7 @@ export class Objects {
     return { object: this.update(target, request, () => object, ownership), created: false };
   }
 
-  /** Any other change of an existing object. Its draft may still carry a resourceVersion to be checked. */
+  /** Updates an existing object; throws a conflict if the changed object has an outdated resourceVersion. */
   update(target: Target, request: WriteRequest, change: Change, ownership?: Ownership): ApiObject {
     const { resource, namespace, name } = target;
     const { strategy } = resource;
@@ -192,9 +192,9 @@ export class Objects {
     carryOver(draft, live);
     if (onStatus) keepAllButStatus(draft, live, resource);
     else if (resource.hasStatus) keepStatus(draft, live);
-    // An applied configuration is compared as applied, before anything is filled in.
+    // Applied configurations are compared before defaults are set.
     const appliers = ownership?.(draft);
-    // On the status endpoint the rest is the stored object's, frozen and already complete.
+    // On the status endpoint the other fields are the stored object's: frozen, and with defaults.
     if (!onStatus || resource.custom) applyDefaults(strategy, draft);
     if (onStatus) fillDefaults(draft, strategy.statusDefaults ?? {});
     const owners = appliers ?? this.ownersAfter(resource, live, draft, ownersGiven, request);
@@ -210,21 +210,21 @@ export class Objects {
     }
     if (errors.length > 0) throw invalid(resource, name, errors);
     if (!onStatus) for (const message of strategy.warnings?.(draft) ?? []) request.warn?.(message);
-    if (strategy.tracksGeneration === true && isWantChanged(draft, live, resource, onStatus)) {
+    if (strategy.tracksGeneration === true && changesGeneration(draft, live, resource, onStatus)) {
       draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
     }
     const sameOwners = sameEntries(owners, live.metadata.managedFields);
     setOwners(draft, owners);
     if (sameOwners && isUnchanged(draft, live)) return live;
     if (isFinished(draft)) {
-      // The answer is the object as it was before it was removed.
+      // The response is the last state of the object.
       if (!request.dryRun) this.tableOf(resource).remove(keyOf(namespace, name), this.encode(resource, draft));
       return draft;
     }
     return this.write(resource, draft, request);
   }
 
-  /** Gives an object another status, as one of the server's own parts. */
+  /** Writes the status of an object on behalf of a part of the server. */
   setStatus(target: Target, fieldManager: string, status: unknown): void {
     this.update(target, serverWrite(fieldManager, 'status'), (live) => ({ ...live, status }));
   }
@@ -232,7 +232,7 @@ export class Objects {
   /** Writes a draft that has passed all checks. */
   private write(resource: Resource, draft: ApiObject, request: { readonly dryRun: boolean }): ApiObject {
     if (request.dryRun) {
-      // Never stored, so never stamped.
+      // Only the store sets a resourceVersion.
       if (draft.metadata.resourceVersion === '') delete draft.metadata.resourceVersion;
       return draft;
     }
@@ -254,7 +254,7 @@ export class Objects {
     };
   }
 
-  /** A writer may rewrite the record of owners, or clear it; otherwise, and through subresources, the server's own stands. */
+  /** A writer may replace or clear the managed fields, but not through subresources; the update is recorded in either. */
   private ownersAfter(
     resource: Resource,
     live: ApiObject,
@@ -269,7 +269,7 @@ export class Objects {
     return ownershipAfterUpdate(resource.shape, base, draft, this.writer(resource, request, 'Update'));
   }
 
-  /** The last check of a create: what the namespace's quotas leave. Then the write. */
+  /** Charges the quotas of the namespace, which is the last check of a create, and writes the object. */
   private admit(resource: Resource, draft: ApiObject, request: WriteRequest): ApiObject {
     const charged = chargeQuota(this.store, resource, draft);
     const written = this.write(resource, draft, request);
@@ -288,18 +288,18 @@ export class Objects {
     delete metadata.deletionTimestamp;
     delete metadata.deletionGracePeriodSeconds;
     metadata.uid = this.random.uuid();
-    // Keeps its place among the fields: the store stamps it.
+    // Reserves the position among the fields; the store sets the value.
     metadata.resourceVersion = '';
     if (strategy.tracksGeneration === true) metadata.generation = 1;
     else delete metadata.generation;
     metadata.creationTimestamp = this.now();
     if (resource.hasStatus && strategy.keepsStatusOnCreate !== true) delete draft['status'];
     applyDefaults(strategy, draft);
-    // Defaults belong to the writer; what admission adds and what the status says have no owner.
+    // The writer owns defaults; fields added by admission and the status have no owner.
     const { status, ...rest } = draft;
     setOwners(draft, ownership(resource.hasStatus ? (rest as ApiObject) : { ...rest, status }));
     strategy.prepareCreate?.(draft, this.context, (message) => request.warn?.(message));
-    // Typed objects carry their status even while it says nothing.
+    // Built-in kinds always have a status.
     fillZeroes(resource.shape, draft);
     request.guard?.(draft, undefined);
     const errors = [...checkMeta(resource, draft, undefined), ...problemsOf(strategy, draft, undefined)];

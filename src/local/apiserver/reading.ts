@@ -1,4 +1,4 @@
-/** Lists, with pages and continue tokens, and watches. */
+/** Lists, with pages and continue tokens, and watches objects. */
 import { KubeError } from '../../kube/errors.ts';
 import type { ApiObject } from './fields.ts';
 import type { Objects } from './objects.ts';
@@ -27,7 +27,7 @@ export interface ListPage {
   readonly metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number };
 }
 
-/** The revision of a token that gave up on consistency. */
+/** Revision in tokens that continue a list at the latest revision. */
 const LATEST = -1;
 
 interface ContinueToken {
@@ -52,7 +52,7 @@ function predicateOf(resource: Resource, request: ReadRequest): ObjectPredicate 
   );
 }
 
-/** Selectors are about the served form; stored objects are matched through it. */
+/** Returns the predicate for stored objects: selectors apply to the served form. */
 function storedPredicate(resource: Resource, matches: ObjectPredicate | undefined): ObjectPredicate | undefined {
   const { decode } = resource.storage;
   return matches === undefined || decode === undefined ? matches : (object) => matches(decode(object));
@@ -72,7 +72,7 @@ function decodeToken(text: string): ContinueToken {
       return { revision: parsed.rv, after: parsed.start };
     }
   } catch {
-    // Falls through: whatever is wrong with the token, the answer is the same.
+    // The error is the same for every invalid token.
   }
   const first = (decoded[0] ?? 0).toString(16).padStart(4, '0');
   throw badRequest(
@@ -80,7 +80,7 @@ function decodeToken(text: string): ContinueToken {
   );
 }
 
-/** A page; when the list that it continues is forgotten, the refusal has a token that goes on without it. */
+/** Returns a page; if its revision is compacted, throws an error with a token that continues at the latest one. */
 function pageOf(table: Table, request: PageRequest): Page {
   try {
     return table.page(request);
@@ -113,7 +113,7 @@ export function listObjects(objects: Objects, resource: Resource, request: ReadR
   };
 }
 
-/** Bad requests fail here and now; the stream itself fails only with 410. */
+/** Throws on bad requests at once; the stream itself fails only with 410. */
 export function watchObjects(
   objects: Objects,
   resource: Resource,

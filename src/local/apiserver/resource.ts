@@ -1,6 +1,6 @@
 /**
- * What the server knows about one served resource, built-in (builtinResources.ts) or from a CRD (customResources.ts):
- * storage, patches, tables, discovery and OpenAPI all read this.
+ * The description of a served resource, built-in (builtinResources.ts) or from a CRD (customResources.ts), for storage,
+ * patches, tables, discovery and OpenAPI.
  */
 import type { Defaults } from './defaults.ts';
 import type { ApiObject } from './fields.ts';
@@ -8,7 +8,7 @@ import type { SelectableFields } from './selectors.ts';
 import type { OpenApiSchema, Shape } from './shape.ts';
 import type { Check } from './strategies/check.ts';
 
-/** What discovery tells of a resource. */
+/** The part of a resource that discovery shows. */
 export interface ListedResource {
   readonly group: string;
   readonly version: string;
@@ -19,19 +19,19 @@ export interface ListedResource {
   readonly namespaced: boolean;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  /** Served from a CRD: schema validation applies, strategic merge does not. */
+  /** From a CRD: validated by its schema; strategic merge patches are not supported. */
   readonly custom: boolean;
-  /** `status` is written through its own subresource. */
+  /** Whether `status` is a subresource. */
   readonly hasStatus: boolean;
   readonly scale: ScalePaths | undefined;
-  /** `eviction`, `binding`, … : POST-only subresources beyond status and scale. */
+  /** Subresources besides status and scale, such as `eviction` and `binding`. */
   readonly actions: readonly Action[];
   readonly verbs: readonly string[];
-  /** Group, version and kind that objects are stored as, when another than the served one. */
+  /** Group, version and kind in which objects are stored, if different from the served ones. */
   readonly storageKind?: string | undefined;
 }
 
-/** A resource without any of the extras. */
+/** Optional fields of a listed resource, all empty. */
 export const PLAIN = {
   shortNames: [],
   categories: [],
@@ -42,26 +42,26 @@ export const PLAIN = {
 } as const;
 
 export interface Resource extends ListedResource {
-  /** What every answer warns of. */
+  /** Warning in every response. */
   readonly deprecation?: string | undefined;
-  /** Name of the type in OpenAPI documents, and its schema when it is not one of Kubernetes' own. */
+  /** Name of the type in OpenAPI documents; `schema` is undefined for built-in types. */
   readonly typeName: string;
   readonly schema: OpenApiSchema | undefined;
   readonly shape: Shape;
   readonly strategy: Strategy;
   readonly columns: readonly Column[];
-  /** What a table row says about its object beside the cells; `undefined` for nothing. */
+  /** Returns the conditions of a table row; undefined for none. */
   readonly rowConditions?: ((object: ApiObject) => readonly object[] | undefined) | undefined;
   readonly selectable: SelectableFields;
-  /** A refused field selector names those that would have been understood. */
+  /** Whether errors about field selectors name the supported fields. */
   readonly namesSelectable: boolean;
-  /** A replace may leave out the version that it replaces. */
+  /** Whether a replace may omit the resourceVersion. */
   readonly unconditionalUpdate: boolean;
-  /** Where objects live: kinds that share storage name the same one. */
+  /** The table of the objects; kinds may share one. */
   readonly storage: StorageView;
 }
 
-/** The address of one object. */
+/** Identifies one object. */
 export interface Target {
   readonly resource: Resource;
   readonly namespace: string | undefined;
@@ -71,31 +71,31 @@ export interface Target {
 export interface StorageView {
   readonly group: string;
   readonly plural: string;
-  /** Stored form to served form; `undefined` when they are the same. */
+  /** Converts the stored form to the served form; undefined if they are the same. */
   readonly decode?: ((stored: ApiObject) => ApiObject) | undefined;
   readonly encode?: ((served: ApiObject) => ApiObject) | undefined;
 }
 
 export interface Action {
   readonly name: string;
-  /** `create` unless given. */
+  /** Default: `create`. */
   readonly verbs?: readonly string[];
   readonly group: string;
   readonly version: string;
   readonly kind: string;
 }
 
-/** Dotted paths, as CRDs write them: `.spec.replicas`. */
+/** Paths as in CRDs, such as `.spec.replicas`. */
 export interface ScalePaths {
   readonly specReplicas: string;
   readonly statusReplicas: string;
   readonly selector: string | undefined;
 }
 
-/** What a strategy may look at besides the object at hand. */
+/** Access of strategies to the time, randomness and other stored objects. */
 export interface StrategyContext {
   now(): string;
-  /** Five random characters, as generated names end in. */
+  /** Returns five random characters, as at the end of generated names. */
   suffix(): string;
   find(group: string, plural: string, key: string): ApiObject | undefined;
   all(group: string, plural: string): Iterable<ApiObject>;
@@ -105,32 +105,32 @@ export interface StrategyContext {
 
 /** The rules of one kind. Drafts are private and may be changed in place; `old` is frozen. */
 export interface Strategy {
-  /** Changes of what a user wants are counted in `metadata.generation`. */
+  /** Whether changes of the desired state increment `metadata.generation`. */
   readonly tracksGeneration?: boolean;
-  /** Its annotations are copied elsewhere, so a change of them counts, too. */
+  /** Whether changed annotations increment it too, because a controller copies them elsewhere. */
   readonly countsAnnotations?: boolean;
-  /** Status that arrives with a create is kept (nodes register with theirs). */
+  /** Whether a create may set the status (kubelets register nodes with one). */
   readonly keepsStatusOnCreate?: boolean;
-  /** What is filled in where the writer left it out, on every write. */
+  /** Default values, set on every write. */
   readonly defaults?: Defaults;
-  /** The same beyond what a table can say. */
+  /** Sets default values that `defaults` cannot express. */
   applyDefaults?(draft: ApiObject): void;
-  /** The defaults of writes through the status endpoint, where everything else is already complete. */
+  /** Default values of writes through the status endpoint. */
   readonly statusDefaults?: Defaults;
-  /** Admission: what the server decides on creation. Throws to refuse. */
+  /** Sets the fields that the server decides on creation, and runs admission. Throws to reject. */
   prepareCreate?(draft: ApiObject, context: StrategyContext, warn?: (message: string) => void): void;
-  /** The first step of a deletion. */
+  /** Changes the object on its first deletion. */
   prepareDelete?(draft: ApiObject, context: StrategyContext): void;
   prepareUpdate?(draft: ApiObject, old: ApiObject, context: StrategyContext): void;
-  /** The rules of updates through a subresource, in place of those of the object itself. */
+  /** The rules of updates through subresources, which replace those of the main endpoint. */
   readonly subresources?: Readonly<Record<string, Pick<Strategy, 'prepareUpdate' | 'validate'>>>;
-  /** Reports everything that is wrong with the draft. */
+  /** Reports all errors of the draft. */
   validate?(check: Check, draft: ApiObject, old: ApiObject | undefined): void;
-  /** What is accepted but probably a mistake. */
+  /** Returns warnings of accepted values that are probably mistakes. */
   warnings?(draft: ApiObject): readonly string[];
-  /** A controller of its own ends it: deletion carries no grace and is no new generation. */
+  /** Whether another controller completes deletions: they have no grace period and do not increment the generation. */
   readonly ownsDeletion?: boolean;
-  /** Seconds between a delete and the end; 0 removes at once. */
+  /** Returns the grace period of a deletion in seconds; 0 removes at once. */
   gracePeriod?(object: ApiObject, requested: number | undefined): number;
 }
 
@@ -138,14 +138,14 @@ export interface Column {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'number' | 'date';
   readonly format?: string;
-  /** 1: only with `-o wide`. */
+  /** 1: shown only with `-o wide`. */
   readonly priority?: number;
   readonly description?: string;
-  /** `now` in milliseconds, for ages. */
+  /** Returns the content of a cell. `now`: milliseconds, for ages. */
   cell(object: ApiObject, now: number): unknown;
 }
 
-/** A path such as `.spec.replicas` as its names. */
+/** Splits a path such as `.spec.replicas` into field names. */
 export function pathNames(path: string): string[] {
   return path.split('.').filter((name) => name !== '');
 }

@@ -28,11 +28,11 @@ describe('label selectors', () => {
     expect(() => parseLabelSelector(text)).toThrow(expect.objectContaining({ code: 400 }) as Error);
   });
 
-  it('without text selects everything: no predicate', () => {
+  it('are undefined for empty text, which selects everything', () => {
     expect(parseLabelSelector('')).toBeUndefined();
   });
 
-  it('as objects: nothing selects nothing, an empty one everything', () => {
+  it('as objects: an absent one matches nothing, an empty one everything', () => {
     expect(labelSelectorPredicate(undefined)(labels)).toBe(false);
     expect(labelSelectorPredicate({})(labels)).toBe(true);
     const expressions = [{ key: 'tier', operator: 'NotIn', values: ['back'] }];
@@ -60,14 +60,14 @@ describe('field selectors', () => {
     expect(parseFieldSelector(text, selectable, false)?.(pod)).toBe(expected);
   });
 
-  it('of a field that the kind does not offer is a bad request', () => {
+  it('with an unsupported field are bad requests', () => {
     expect(() => parseFieldSelector('spec.hostname=x', selectable, false)).toThrow(
       'field label not supported: spec.hostname',
     );
   });
 });
 
-describe('refusals of label selectors', () => {
+describe('errors of label selectors', () => {
   it.each([
     [',', "found ',', expected: !, identifier, or 'end of string'"],
     ['app in web', "unable to parse requirement: found 'web' expected: '('"],

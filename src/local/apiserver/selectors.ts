@@ -1,6 +1,6 @@
 /**
- * Label and field selectors as predicates, from the text of a request (`a=b,c in (d,e),!f`, `spec.nodeName=x`) or from a
- * LabelSelector. Text that cannot be parsed is a BadRequest.
+ * Compiles label and field selectors to predicates, from the text of a request (`a=b,c in (d,e),!f`, `spec.nodeName=x`)
+ * or from a LabelSelector. Throws BadRequest on invalid text.
  */
 import { matchesLabelSelector } from '../../pods/labelSelector.ts';
 import { isFields, type ApiObject } from './fields.ts';
@@ -13,7 +13,7 @@ export type ObjectPredicate = (object: ApiObject) => boolean;
 
 function predicate({ key, operator, values }: Requirement): LabelPredicate {
   const [first = ''] = values;
-  // Own keys only: a label may be called "constructor".
+  // Only own keys, because a label may be named "constructor".
   const has = (labels: Labels): boolean => Object.hasOwn(labels, key);
   switch (operator) {
     case '=':
@@ -42,7 +42,7 @@ export function parseLabelSelector(text: string | undefined): LabelPredicate | u
   return (labels) => requirements.every((matches) => matches(labels));
 }
 
-/** A `metav1.LabelSelector`: `undefined` selects nothing, `{}` selects everything. */
+/** Returns the predicate of a LabelSelector: undefined matches nothing, `{}` everything. */
 export function labelSelectorPredicate(selector: unknown): LabelPredicate {
   if (!isFields(selector)) return () => false;
   return (labels) => matchesLabelSelector(selector, labels);
@@ -76,7 +76,7 @@ export function parseFieldSelector(
 
 const NO_LABELS: Labels = {};
 
-/** Both selectors as one predicate; `undefined` when everything matches. */
+/** Returns both selectors as one predicate; undefined if everything matches. */
 export function objectPredicate(
   labels: LabelPredicate | undefined,
   fields: ObjectPredicate | undefined,

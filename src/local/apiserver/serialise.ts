@@ -1,10 +1,10 @@
 /**
- * Stored objects as JSON text, made once per object however many lists and watches carry it; the objects are frozen,
- * so the text stays true.
+ * Serialises stored objects to JSON, once per object however many lists and watches contain it: stored objects are
+ * frozen, so the cached text stays valid.
  */
 import type { ApiObject } from './fields.ts';
 
-/** Everything after kind and apiVersion, from `"metadata"` to the closing brace. */
+/** JSON of the fields after kind and apiVersion, including the closing brace. */
 const bodies = new WeakMap<ApiObject, string>();
 
 function bodyText(object: ApiObject): string {
@@ -20,7 +20,7 @@ export function objectText(object: ApiObject): string {
   return `{"kind":${JSON.stringify(object.kind)},"apiVersion":${JSON.stringify(object.apiVersion)},${bodyText(object)}`;
 }
 
-/** In lists of built-in kinds, items do not repeat what the list's own kind says. */
+/** Serialises a list item; items of built-in kinds have no kind and apiVersion. */
 export function listItemText(object: ApiObject, withKind: boolean): string {
   return withKind ? objectText(object) : `{${bodyText(object)}`;
 }

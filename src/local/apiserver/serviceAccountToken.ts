@@ -1,6 +1,6 @@
 /**
- * Tokens of service accounts: issues them for TokenRequests, and finds the account of a token. The key lives as long
- * as the process, because only this server checks the signatures.
+ * Issues tokens of service accounts for TokenRequests, and authenticates them. The key is not kept between processes,
+ * because only this server checks the signatures.
  */
 import { createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from 'node:crypto';
 import { timestamp } from '../../units/timestamp.ts';
@@ -25,7 +25,7 @@ function encode(value: unknown): string {
 
 const BOUND: Readonly<Record<string, string>> = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' };
 
-/** The object that the token is bound to, as its claims name it. */
+/** Returns the claims about the object that the token is bound to; throws if it does not exist. */
 function boundObject(body: Fields, namespace: string, store: Store): Fields {
   const reference = fieldsAt(body, 'spec', 'boundObjectRef');
   if (reference === undefined) return {};
@@ -41,7 +41,7 @@ function boundObject(body: Fields, namespace: string, store: Store): Fields {
   return { [kind.toLowerCase()]: { name, uid: found.metadata.uid } };
 }
 
-/** The user of a token; `undefined` for a forgery, an expired one, or one whose account is gone. */
+/** Returns the user of a token; undefined if the signature is wrong, it is expired, or its account is gone. */
 export function accountOfToken(token: string, store: Store, now: number): User | undefined {
   const [head = '', body = '', signature = ''] = token.split('.');
   if (signingKey === undefined || signature === '') return undefined;

@@ -1,12 +1,12 @@
 /**
- * The structure of a kind, from OpenAPI schemas of Kubernetes' own types or of a CRD: `Shape`s that pruning, strategic
- * merge and server-side apply walk along with a value.
+ * The structure of a kind, from the OpenAPI schema of a built-in type or a CRD, as a tree of `Shape`s that pruning,
+ * strategic merge and server-side apply walk together with a value.
  */
 import { InvariantError } from '../../errors/invariantError.ts';
 import { deepFreeze, isFields, type Fields } from './fields.ts';
 import zeroValues from './schemas/zeroValues.json' with { type: 'json' };
 
-/** The part of an OpenAPI schema that the server reads; the rest passes through to `/openapi/v3`. */
+/** The fields of an OpenAPI schema that the server reads; others are only copied to `/openapi/v3`. */
 export interface OpenApiSchema {
   readonly $ref?: string;
   readonly allOf?: readonly OpenApiSchema[];
@@ -34,14 +34,14 @@ export type ResolveReference = (name: string) => OpenApiSchema;
 
 export type ScalarType = 'string' | 'integer' | 'number' | 'boolean' | 'quantity' | 'intOrString' | 'any';
 
-/** `struct`: named fields; `map`: any name, one value shape; `open`: no structure known, everything kept. */
+/** `struct`: named fields; `map`: any names, values of one shape; `open`: unknown structure, all fields kept. */
 export type Form = 'scalar' | 'struct' | 'map' | 'list' | 'open';
 
 const PREFIX = '#/components/schemas/';
 
 /**
- * Upstream decodes into Go structs: fields without `omitempty` appear in every answer with their zero values (`{}`
- * stands for a struct, which has zero values of its own), and the others vanish when they are zero.
+ * Upstream decodes to Go structs: fields without `omitempty` appear in every response, with their zero value if not set
+ * (`{}` stands for a struct with its own zero values); the others (`omit`) are dropped when they are zero.
  */
 interface TypeZeroes {
   readonly zero?: Readonly<Record<string, unknown>>;
@@ -53,28 +53,28 @@ const types = zeroValues as Readonly<Record<string, TypeZeroes>>;
 export class Shape {
   readonly form: Form;
   readonly scalar: ScalarType;
-  /** `int32`, `date-time`, …: empty when the schema names none. */
+  /** `int32`, `date-time`, …; empty without one in the schema. */
   readonly format: string;
-  /** Owned and replaced as one value by server-side apply. */
+  /** Whether server-side apply owns and replaces it as one value. */
   readonly atomic: boolean;
   readonly listType: 'atomic' | 'set' | 'map';
   readonly listKeys: readonly string[];
-  /** Strategic merge: lists with a strategy `merge` are merged, by `mergeKey` when their items are objects. */
+  /** Whether strategic merge merges the list, by `mergeKey` if its items are objects. */
   readonly mergesList: boolean;
   readonly mergeKey: string | undefined;
   readonly keepsUnknown: boolean;
-  /** CRD fields may hold null when declared so; elsewhere null means absent. */
+  /** Whether null is a value, as some CRD fields declare; otherwise null means absent. */
   readonly nullable: boolean;
-  /** The value that the schema declares; for structs it marks a field that is always present. */
+  /** The default in the schema; for structs it marks a field that is always present. */
   readonly defaultValue: unknown;
   readonly typeName: string;
-  /** As OpenAPI spells it; empty for a type without a name. */
+  /** The name in OpenAPI; empty for an unnamed type. */
   readonly fullName: string;
-  /** Fields whose zero value is the same as absence. */
+  /** Fields that are dropped when they are zero. */
   readonly omits: ReadonlySet<string>;
-  /** Decoded into a Go struct upstream: parts without a pointer exist even when nothing is in them. */
+  /** Whether upstream decodes it to a Go struct, in which fields that are not pointers are always present. */
   readonly typed: boolean;
-  /** Fields that are there even when never written; a struct among them is `{}`. */
+  /** Fields that are always present, with their zero values; `{}` for a struct. */
   readonly zeroes: readonly (readonly [string, unknown])[];
   private zeroObject: Fields | undefined;
   private readonly schema: OpenApiSchema;
@@ -97,7 +97,7 @@ export class Shape {
     this.scalar = scalarOf(schema, name);
     this.format = schema.format ?? '';
     this.form = formOf(schema, this.scalar);
-    // Upstream deduces the structure of what CRDs leave open; in its own types such parts are one value.
+    // Upstream deduces the structure of open parts of CRDs; in built-in types they are one value.
     this.atomic = schema['x-kubernetes-map-type'] === 'atomic' || (typed && this.form === 'open');
     const listType = schema['x-kubernetes-list-type'];
     this.listKeys = schema['x-kubernetes-list-map-keys'] ?? [];
@@ -109,7 +109,7 @@ export class Shape {
     this.defaultValue = schema.default;
   }
 
-  /** The shape of a member of a struct or map; `undefined` for a field that does not exist. */
+  /** Returns the shape of a member of a struct or map; undefined for an unknown field. */
   field(name: string): Shape | undefined {
     if (this.form === 'map') return this.items;
     if (this.form === 'open') return OPEN;
@@ -123,7 +123,7 @@ export class Shape {
     return made;
   }
 
-  /** The shape of a list's items or a map's values. */
+  /** The shape of the items of a list or the values of a map. */
   get items(): Shape {
     if (this.element === undefined) {
       const schema = this.form === 'list' ? this.schema.items : this.schema.additionalProperties;
@@ -132,12 +132,12 @@ export class Shape {
     return this.element;
   }
 
-  /** A whole object inside an object has its own type and metadata, declared or not. */
+  /** Whether a field is one of an embedded resource that need not be declared: kind, apiVersion or metadata. */
   private isEmbedded(name: string): boolean {
     return this.schema['x-kubernetes-embedded-resource'] === true && EMBEDDED.has(name);
   }
 
-  /** What a struct says when nothing has been written to it; frozen. */
+  /** The zero value of a struct, frozen. */
   get zero(): Fields {
     this.zeroObject ??= deepFreeze(
       Object.fromEntries(

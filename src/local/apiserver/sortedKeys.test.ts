@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { SortedKeys } from './sortedKeys.ts';
 
 describe('SortedKeys', () => {
-  it('property: has every key once and in order, whatever came and went before', () => {
+  it('property: returns every key once and in order after any additions and removals', () => {
     const key = fc.integer({ min: 0, max: 60 }).map((number) => `ns/${number}`);
     const step = fc.oneof(fc.record({ write: key }), fc.record({ read: fc.constant(true) }));
     fc.assert(
@@ -29,7 +29,7 @@ describe('SortedKeys', () => {
     );
   });
 
-  it('forgets keys that have gone before they outnumber the others', () => {
+  it('drops removed keys before they outnumber the others', () => {
     const keys = new SortedKeys();
     for (let index = 0; index < 1_000; index++) keys.add(`a/${index}`);
     keys.sorted();

@@ -1,29 +1,29 @@
 /**
- * The keys of a table in order: lists and pages go in key order, as etcd's do. Most writes are not followed by a list,
- * so sorting waits for the next read.
+ * The keys of a table in the order of lists and pages, which is etcd's. Most writes are not followed by a list, so keys
+ * are sorted on the next read.
  */
 
-/** Up to this many new keys are cheaper to insert one by one. */
+/** Up to this number, inserting new keys one by one is cheaper than merging. */
 const FEW = 16;
 
 export class SortedKeys {
   private keys: string[] = [];
-  /** Added since the last read. */
+  /** Keys added since the last read, unsorted. */
   private fresh: string[] = [];
-  /** Removed, but still in the list. */
+  /** Removed keys that are still in `keys` or `fresh`. */
   private readonly gone = new Set<string>();
 
-  /** `key` must not be there. */
+  /** `key` must be absent. */
   add(key: string): void {
     if (!this.gone.delete(key)) this.fresh.push(key);
   }
 
-  /** `key` must be there. */
+  /** `key` must be present. */
   remove(key: string): void {
     this.gone.add(key);
   }
 
-  /** Sorted, without doubles; keys that have gone may still be in it. Not to be kept over a write. */
+  /** Returns sorted, distinct keys, possibly including removed ones. Valid until the next write. */
   sorted(): readonly string[] {
     if (this.gone.size > FEW && this.gone.size > this.keys.length / 2) this.sweep();
     if (this.fresh.length === 0) return this.keys;
@@ -54,12 +54,12 @@ function merged(left: readonly string[], right: readonly string[]): string[] {
   return result;
 }
 
-/** The index of the first key ≥ `bound` (or > `bound` unless `inclusive`) in a sorted list. */
+/** Returns the index of the first key > `bound` (≥ if `inclusive`) in a sorted list. */
 export function firstAfter(keys: readonly string[], bound: string, inclusive: boolean): number {
   return firstIndex(keys, (key) => key > bound || (inclusive && key === bound));
 }
 
-/** The index of the first item that is `after` in a list where those that are come last. */
+/** Returns the index of the first item that is `after`, in a list with those items last. */
 export function firstIndex<T>(list: readonly T[], after: (item: T) => boolean): number {
   let low = 0;
   let high = list.length;

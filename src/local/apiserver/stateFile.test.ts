@@ -1,4 +1,4 @@
-/** A cluster that is stopped and resumed. */
+/** A cluster that is stopped and resumed from its file. */
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ describe('a state file', () => {
   };
   const settings = (data: Record<string, string>): object => ({ metadata: REF, data });
 
-  it('brings back every object as it was, with its identity and its version', async () => {
+  it('restores every object unchanged, including uid and resource version', async () => {
     const first = start();
     await first.kube.create(Kinds.ConfigMap, settings({ a: '1' }) as never);
     await first.kube.patch(Kinds.ConfigMap, REF, { type: 'merge', body: { data: { b: '2' } } });
@@ -51,7 +51,7 @@ describe('a state file', () => {
     expect(Number(written.metadata.resourceVersion)).toBeGreaterThan(Number(before.metadata.resourceVersion));
   });
 
-  it('tells clients that are behind to list again', async () => {
+  it('rejects watches from revisions of the earlier process', async () => {
     const first = start();
     const { metadata } = await first.kube.create(Kinds.ConfigMap, settings({}) as never);
     await first.kube.delete(Kinds.ConfigMap, REF);
@@ -60,7 +60,7 @@ describe('a state file', () => {
     await expect(events[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 410 });
   });
 
-  it('serves custom resources again, and collects their garbage', async () => {
+  it('restores owner references for the garbage collector', async () => {
     const first = start();
     const owner = await first.kube.create(Kinds.ConfigMap, settings({}) as never);
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: REF.name, uid: owner.metadata.uid ?? '' }];
@@ -72,7 +72,7 @@ describe('a state file', () => {
     expect((await second.kube.list(Kinds.ConfigMap, { namespace: 'default' })).items).toEqual([]);
   });
 
-  it('drops a torn last line', async () => {
+  it('drops an incomplete last line', async () => {
     const first = start();
     await first.kube.create(Kinds.ConfigMap, settings({ a: '1' }) as never);
     await stop(first);
@@ -80,7 +80,7 @@ describe('a state file', () => {
     expect((await start().kube.get(Kinds.ConfigMap, REF)).data).toEqual({ a: '1' });
   });
 
-  it('refuses a file that is damaged in the middle, or of another program', async () => {
+  it('rejects a file that is damaged in the middle, or of another program', async () => {
     await stop(start());
     const lines = readFileSync(file, 'utf8').split('\n');
     writeFileSync(file, [lines[0], '{"torn', ...lines.slice(1)].join('\n'));
@@ -89,7 +89,7 @@ describe('a state file', () => {
     expect(() => start()).toThrow('no state file of nodewright');
   });
 
-  it('stays about as large as the cluster, however often it changes', async () => {
+  it('has a size bounded by that of the cluster after many changes', async () => {
     const server = start();
     const large = 'x'.repeat(200_000);
     await server.kube.create(Kinds.ConfigMap, settings({ large }) as never);

@@ -1,6 +1,6 @@
 /**
- * Keeps a cluster between processes: a journal of every write of the store, from which a later process restores the
- * same objects at the same revisions.
+ * Keeps a cluster between processes: a journal of every write to the store, from which a later process restores the
+ * objects and their revisions.
  */
 import { Journal } from '../journal.ts';
 import type { ApiObject } from './fields.ts';
@@ -9,7 +9,7 @@ import type { Store, StoreEvent, Table } from './store.ts';
 const NAME = 'nodewrightState';
 const VERSION = 1;
 
-/** `object` is absent when the key was removed. */
+/** `object` is absent if the key was removed. */
 interface Line {
   readonly table: string;
   readonly key: string;
@@ -17,7 +17,7 @@ interface Line {
   readonly object?: ApiObject;
 }
 
-/** Restores what the file holds, then records everything that happens; the store must be empty. Returns a function that ends it. */
+/** Restores the objects of the file into an empty store, then records every write. Returns a function that stops this. */
 export function keepState(path: string, store: Store): () => void {
   const found = new Map<string, Line>();
   let revision = 0;
@@ -25,7 +25,7 @@ export function keepState(path: string, store: Store): () => void {
     path,
     name: NAME,
     version: VERSION,
-    // The revision that the file starts from.
+    // The revision of the snapshot that the file starts with.
     header: () => ({ revision: store.revision }),
     take: (value, isHeader) => {
       const line = value as unknown as Line;

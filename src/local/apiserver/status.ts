@@ -1,8 +1,8 @@
-/** The refusals of an API server: `KubeError`s with the code, reason, details and wording that clients match on. */
+/** The errors of an API server: `KubeError`s with upstream's code, reason, details and message, which clients compare. */
 import { messageOf } from '../../errors/thrown.ts';
 import { KubeError, type KubeStatus } from '../../kube/errors.ts';
 
-/** What messages call a resource: `pods`, `deployments.apps`. */
+/** The name of a resource in messages: `pods`, `deployments.apps`. */
 export interface ResourceName {
   readonly group: string;
   readonly plural: string;
@@ -11,7 +11,7 @@ export interface ResourceName {
 export interface FieldError {
   readonly field: string;
   readonly message: string;
-  /** `FieldValueInvalid`, `FieldValueRequired`, …: the machine-readable word of a Status cause. */
+  /** The reason of a Status cause: `FieldValueInvalid`, `FieldValueRequired`, … */
   readonly reason: string;
 }
 
@@ -28,13 +28,13 @@ interface Details {
 
 const STATUS = { kind: 'Status', apiVersion: 'v1', metadata: {} };
 
-/** Without what is not known. */
+/** Returns the details without empty members. */
 function known(details: Details): KubeStatus['details'] & {} {
   const members = Object.entries(details).filter(([, value]) => value !== undefined && value !== '' && value !== 0);
   return Object.fromEntries(members) as KubeStatus['details'] & {};
 }
 
-/** Upstream leaves out the reason of failures that it does not classify. */
+/** Upstream omits the reason of errors that it does not classify. */
 function failure(code: number, reason: string | undefined, message: string, details?: Details): KubeError {
   return new KubeError({
     ...STATUS,
@@ -82,7 +82,7 @@ export interface ApplyConflict {
   readonly field: string;
 }
 
-/** `conflicts` in the order in which they are to be shown, one cause each. */
+/** `conflicts`: in the order of their causes. */
 export function applyConflict(conflicts: readonly ApplyConflict[]): KubeError {
   const managers = [...new Set(conflicts.map((entry) => entry.manager))].sort();
   const lines = managers.map((manager) => {
@@ -97,7 +97,7 @@ export function applyConflict(conflicts: readonly ApplyConflict[]): KubeError {
   return failure(409, 'Conflict', message, { causes });
 }
 
-/** Several problems as Go joins them. Each is said once, however often it was found. */
+/** Joins messages as upstream does, without repetitions. */
 export function aggregate(problems: readonly string[]): string {
   const said = [...new Set(problems)];
   return said.length === 1 ? (said[0] ?? '') : `[${said.join(', ')}]`;
@@ -116,20 +116,20 @@ export function invalid(
 
 export const badRequest = (message: string): KubeError => failure(400, 'BadRequest', message);
 
-/** A patch that is well-formed but does not fit the object. */
+/** A valid patch that cannot be applied to the object. */
 export const unfitPatch = (): KubeError =>
   failure(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
 
-/** A patch whose result cannot be what the object is. `shown`: the patch or its result, as Go prints it. */
+/** A patch whose result is not of the object's type. `shown`: the patch or its result, as Go prints it. */
 export function impossiblePatch(shown: string, why: string): KubeError {
   const error = invalidValue('patch', shown, why);
   return failure(422, 'Invalid', ` "" is invalid: patch: ${error.message}`, { causes: [error] });
 }
 
-/** Failures that upstream does not classify: a bare message with code 500. */
+/** Errors that upstream does not classify: only a message, with code 500. */
 export const unclassified = (message: string): KubeError => failure(500, undefined, message);
 
-/** Options of a request that contradict each other or do not exist. */
+/** Unknown or contradictory options of a request. */
 export function invalidOptions(kind: string, errors: readonly FieldError[]): KubeError {
   return invalid({ group: 'meta.k8s.io', kind }, '', errors);
 }
@@ -139,7 +139,7 @@ export function forbidden(resource: ResourceName, name: string, why: string, cau
   return failure(403, 'Forbidden', `${target} is forbidden: ${why}`, { ...detailsOf(resource, name), causes });
 }
 
-/** A path that is no resource. */
+/** For paths that are not of resources. */
 export const forbiddenPath = (why: string): KubeError => failure(403, 'Forbidden', `forbidden: ${why}`, {});
 
 export const unauthorized = (): KubeError => failure(401, 'Unauthorized', 'Unauthorized');
@@ -157,12 +157,12 @@ export function notAcceptable(offered: readonly string[]): KubeError {
   return failure(406, 'NotAcceptable', message, {});
 }
 
-/** The media type is fine, but not the form in it that was asked for. */
+/** The media type is supported, but not its `as` parameter. */
 export function unknownForm(offered: readonly string[]): KubeError {
   return failure(406, 'NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`);
 }
 
-/** The form of one object was asked for, and there are many. */
+/** PartialObjectMetadata was requested for a list. */
 export function notForLists(listType: string): KubeError {
   const why = `you requested PartialObjectMetadata, but the requested object is a list (*${listType})`;
   return failure(406, 'NotAcceptable', why);
@@ -178,7 +178,7 @@ export const serviceUnavailable = (message: string): KubeError => failure(503, '
 
 export const expired = (message: string): KubeError => failure(410, 'Expired', message);
 
-/** The list that a token continues is forgotten. `token` goes on regardless, at what there is now. */
+/** The revision of a continue token is compacted. `token` continues the list at the latest revision. */
 export function expiredContinue(token: string): KubeError {
   const { status } = expired(
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
@@ -205,7 +205,7 @@ export function internalError(cause: unknown): KubeError {
   return failure(500, 'InternalError', `Internal error occurred: ${text}`, { causes: [{ message: text }] });
 }
 
-/** What a delete answers when nothing of the object is left. */
+/** Returns the response to a delete that removed the object. */
 export function successStatus(resource: ResourceName, name: string, uid: string | undefined): object {
   return { ...STATUS, status: 'Success', details: known({ ...detailsOf(resource, name), uid }) };
 }

@@ -1,4 +1,4 @@
-/** The two halves of an object: the status endpoint writes `status`, the main one everything else. */
+/** The status endpoint writes `status`; the main endpoint writes the other fields. */
 import { copyJson, type ApiObject, type Fields } from './fields.ts';
 import type { Resource } from './resource.ts';
 
@@ -16,7 +16,7 @@ export function keepStatus(draft: ApiObject, live: ApiObject): void {
   copyField('status', live, draft);
 }
 
-/** Of metadata, only what built-in kinds let through the status endpoint may change. */
+/** Restores all fields but `status` and, for some built-in kinds, metadata, which their status endpoint may change. */
 export function keepAllButStatus(draft: ApiObject, live: ApiObject, resource: Resource): void {
   for (const name of new Set([...Object.keys(draft), ...Object.keys(live)])) {
     if (name !== 'status' && name !== 'metadata') copyField(name, live, draft);
@@ -25,7 +25,7 @@ export function keepAllButStatus(draft: ApiObject, live: ApiObject, resource: Re
   const { managedFields, resourceVersion, annotations } = draft.metadata;
   draft.metadata = { ...copyJson(live.metadata), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
   if (managedFields !== undefined) draft.metadata.managedFields = managedFields;
-  // The controller writes a Deployment's revision together with its status.
+  // The deployment controller writes the revision annotation together with the status.
   if (resource.kind === 'Deployment' && annotations !== undefined) draft.metadata.annotations = annotations;
 }
 

@@ -1,9 +1,8 @@
 /**
- * Kinds that are served in another form than they are stored in.
+ * Conversions of kinds whose served and stored forms differ.
  *
- * `autoscaling/v1` is v2 seen through one metric; v2's form is the stored one. Metrics that v1 cannot express are kept
- * in an annotation, as upstream keeps them. `events.k8s.io` and core events are one set of objects with two spellings;
- * core's is the stored one.
+ * `autoscaling/v1` is stored as v2; metrics that v1 cannot express are kept in an annotation, like upstream. Events of
+ * `events.k8s.io` are the same objects as core events with other field names, and stored as core events.
  */
 import { fieldsAt, isFields, listAt, numberAt, textAt, withoutAbsent, type ApiObject, type Fields } from './fields.ts';
 import type { StorageView } from './resource.ts';
@@ -61,7 +60,7 @@ function cpuMetric(detail: Fields): Fields {
   return { type: 'Resource', resource: { name: 'cpu', ...detail } };
 }
 
-/** The annotation may hold anything; what cannot be parsed holds no metrics. */
+/** Returns the metrics in the annotation; none if it is not valid JSON. */
 function parsedMetrics(text: string): unknown[] {
   try {
     const parsed: unknown = JSON.parse(text);

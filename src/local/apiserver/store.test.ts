@@ -18,14 +18,14 @@ function filled(names: readonly string[], historyLimit = 100): { store: Store; t
 const namesOf = (items: readonly ApiObject[]): string[] => items.map((item) => item.metadata.name);
 
 describe('Store', () => {
-  it('stamps every write of every table with the next number of one counter', () => {
+  it('gives every write the next revision, over all tables', () => {
     const store = new Store({ historyLimit: 10 });
     const first = store.table('', 'pods').put('default/a', pod('a'));
     const second = store.table('apps', 'deployments').put('default/b', pod('b'));
     expect([first.metadata.resourceVersion, second.metadata.resourceVersion, store.revision]).toEqual(['1', '2', 2]);
   });
 
-  it('hands out frozen objects', () => {
+  it('returns frozen objects', () => {
     const { table } = filled(['a']);
     const object = table.get('default/a');
     expect(() => {
@@ -33,7 +33,7 @@ describe('Store', () => {
     }).toThrow(TypeError);
   });
 
-  it('lists in key order, whatever the order of writes', () => {
+  it('lists in key order for any order of writes', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.stringMatching(/^[a-z][a-z0-9-]{0,6}$/), { maxLength: 30 }), (names) => {
         const { table } = filled(names);
@@ -44,14 +44,14 @@ describe('Store', () => {
     );
   });
 
-  it('keeps namespaces apart even when one name begins with another', () => {
+  it('separates namespaces whose names have a common prefix', () => {
     const store = new Store({ historyLimit: 10 });
     const table = store.table('', 'pods');
     for (const namespace of ['a', 'a-b', 'ab']) table.put(keyOf(namespace, 'x'), pod('x', namespace));
     expect(table.page({ namespace: 'a' }).items.map((item) => item.metadata.namespace)).toEqual(['a']);
   });
 
-  it('pages over one consistent state although writes go on', () => {
+  it('returns pages of one revision in spite of later writes', () => {
     const { store, table } = filled(['a', 'b', 'c', 'd']);
     const first = table.page({ limit: 2 });
     table.remove('default/c', table.get('default/c') ?? pod('c'));
@@ -65,14 +65,14 @@ describe('Store', () => {
     expect(store.revision).toBe(7);
   });
 
-  it('says 410 for a revision that its history no longer reaches', () => {
+  it('throws 410 for a revision older than its history', () => {
     const { table } = filled(['a', 'b', 'c', 'd', 'e', 'f'], 2);
     expect(table.eventsAfter(5)).toHaveLength(1);
     expect(() => table.eventsAfter(1)).toThrow(expect.objectContaining({ code: 410, reason: 'Expired' }) as Error);
     expect(() => table.page({ revision: 1 })).toThrow(expect.objectContaining({ code: 410 }) as Error);
   });
 
-  it('forgets everything when compacted', () => {
+  it('drops its history when compacted', () => {
     const { store, table } = filled(['a', 'b']);
     store.compact();
     let failure: unknown;
@@ -86,7 +86,7 @@ describe('Store', () => {
     expect(namesOf(table.page().items)).toEqual(['a', 'b']);
   });
 
-  it('gives a deletion its own revision and the last state', () => {
+  it('records a deletion with its own revision and the last state', () => {
     const { table } = filled(['a']);
     table.remove('default/a', table.get('default/a') ?? pod('a'));
     const [event] = table.eventsAfter(1);

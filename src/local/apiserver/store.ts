@@ -1,7 +1,7 @@
 /**
- * The server's memory: objects, frozen, each with the revision of its last write, and per resource a bounded history
- * from which watches resume and older lists are rebuilt. One counter orders every write of every resource. Writes are
- * synchronous, so a read followed by a write in the same turn is a transaction. Objects are never copied on read.
+ * The server's storage: frozen objects with the revision of their last write and, per table, a bounded history from
+ * which watches resume and older lists are rebuilt. Revisions are numbered over all tables. Writes are synchronous, so a
+ * read and a write without `await` between them are a transaction. Reads do not copy.
  */
 import { deepFreeze, type ApiObject } from './fields.ts';
 import { firstAfter, firstIndex, SortedKeys } from './sortedKeys.ts';
@@ -10,7 +10,7 @@ import { expired, tooOld, versionAhead } from './status.ts';
 export interface StoreEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: ApiObject;
-  /** What the write replaced or removed. */
+  /** The object that the write replaced or removed. */
   readonly previous: ApiObject | undefined;
   readonly key: string;
   readonly revision: number;
@@ -29,7 +29,7 @@ export interface PageRequest {
   readonly matches?: ((object: ApiObject) => boolean) | undefined;
   readonly limit?: number | undefined;
   readonly after?: string | undefined;
-  /** Rebuild the list as it was at this revision. */
+  /** Lists the objects at this revision. */
   readonly revision?: number | undefined;
 }
 
@@ -41,29 +41,29 @@ type Listener = (event: StoreEvent, table: Table) => void;
 
 export class Store {
   revision = 0;
-  /** Events kept per resource before the oldest are forgotten. */
+  /** Minimum number of events kept per table. */
   readonly historyLimit: number;
-  /** How often the server has started anew; a watch ends when it grows. */
+  /** Number of restarts of the server; watches end when it is incremented. */
   starts = 0;
   private readonly tables = new Map<string, Table>();
   private readonly listeners = new Set<Listener>();
-  /** Nothing is remembered of what happened up to here, in whichever table. */
-  private forgotten = 0;
+  /** Revision of the last compaction of all tables: history starts after it. */
+  private compacted = 0;
 
   constructor({ historyLimit }: { readonly historyLimit: number }) {
     this.historyLimit = historyLimit;
   }
 
-  /** All objects of one group and plural, whatever the API version. */
+  /** Returns the table of a group and plural, which contains the objects of all API versions. */
   table(group: string, plural: string): Table {
     return this.tableNamed(group === '' ? plural : `${plural}.${group}`);
   }
 
-  /** By its own name: `pods`, `deployments.apps`. */
+  /** Returns a table by its id: `pods`, `deployments.apps`. */
   tableNamed(id: string): Table {
     let table = this.tables.get(id);
     if (table === undefined) {
-      table = new Table(id, this, this.forgotten);
+      table = new Table(id, this, this.compacted);
       this.tables.set(id, table);
     }
     return table;
@@ -73,19 +73,19 @@ export class Store {
     return this.tables.values();
   }
 
-  /** Ends every watch, as the end of a server's process does. */
+  /** Ends every watch, like the end of a server's process. */
   endWatches(): void {
     this.starts += 1;
     for (const table of this.allTables()) table.wakeAll();
   }
 
-  /** Goes on counting from where an earlier process stopped; what came before is not remembered. */
+  /** Continues with the revision of an earlier process, without its history. */
   resumeAt(revision: number): void {
     this.revision = Math.max(this.revision, revision);
     this.compact();
   }
 
-  /** Calls `listener` inside each write, before the writer goes on. Returns the way to stop. */
+  /** Calls `listener` synchronously in each write. Returns a function that stops that. */
   subscribe(listener: Listener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -95,9 +95,9 @@ export class Store {
     for (const listener of this.listeners) listener(event, table);
   }
 
-  /** Forgets all history, as etcd does when it compacts: older watches and pages get 410. */
+  /** Drops all history, like etcd's compaction: older watches and pages get 410. */
   compact(): void {
-    this.forgotten = this.revision;
+    this.compacted = this.revision;
     for (const table of this.tables.values()) table.compact();
   }
 }
@@ -107,14 +107,14 @@ export class Table {
   private readonly objects = new Map<string, ApiObject>();
   private readonly keys = new SortedKeys();
   private events: StoreEvent[] = [];
-  private forgotten: number;
+  private compacted: number;
   private readonly waiting = new Set<() => void>();
   private readonly store: Store;
 
-  constructor(id: string, store: Store, forgotten: number) {
+  constructor(id: string, store: Store, compacted: number) {
     this.id = id;
     this.store = store;
-    this.forgotten = forgotten;
+    this.compacted = compacted;
   }
 
   get size(): number {
@@ -133,7 +133,7 @@ export class Table {
     return this.objects.entries();
   }
 
-  /** Puts back an object of an earlier process as it was, its revision included. */
+  /** Restores an object of an earlier process with its revision. */
   restore(key: string, object: ApiObject): void {
     const revision = Number(object.metadata.resourceVersion ?? 0);
     deepFreeze(object);
@@ -142,7 +142,7 @@ export class Table {
     this.append({ type: 'ADDED', object, previous: undefined, key, revision });
   }
 
-  /** Creates or replaces. `object` becomes the store's: it is stamped with its revision and frozen. */
+  /** Creates or replaces an object. The store takes over `object`: sets its resourceVersion and freezes it. */
   put(key: string, object: ApiObject): ApiObject {
     const previous = this.objects.get(key);
     const revision = ++this.store.revision;
@@ -154,7 +154,7 @@ export class Table {
     return object;
   }
 
-  /** Removes; the answer and the event carry the object's last state at the revision of its removal. */
+  /** Removes an object. The result and the event are its last state with the revision of the removal. */
   remove(key: string, last: ApiObject): ApiObject {
     const previous = this.objects.get(key);
     if (previous === undefined) return last;
@@ -193,16 +193,16 @@ export class Table {
     return { items, revision, next: remaining > 0 ? last : undefined, remaining };
   }
 
-  /** Events after `revision`, oldest first; 410 when some of them are forgotten. */
+  /** Returns the events after `revision`, oldest first; throws 410 if some of them have been dropped. */
   eventsAfter(revision: number): readonly StoreEvent[] {
-    if (revision < this.forgotten) throw tooOld(revision, this.forgotten);
+    if (revision < this.compacted) throw tooOld(revision, this.compacted);
     const first = this.events[0];
     if (first === undefined || first.revision > revision) return this.events;
     const next = firstIndex(this.events, (event) => event.revision > revision);
     return next >= this.events.length ? [] : this.events.slice(next);
   }
 
-  /** Calls `wake` at the next write, once. Returns the way to stop waiting. */
+  /** Calls `wake` once, at the next write. Returns a function that cancels that. */
   onNextWrite(wake: () => void): () => void {
     this.waiting.add(wake);
     return () => this.waiting.delete(wake);
@@ -210,15 +210,15 @@ export class Table {
 
   compact(): void {
     this.events = [];
-    this.forgotten = this.store.revision;
+    this.compacted = this.store.revision;
     this.wakeAll();
   }
 
   private append(event: StoreEvent): void {
     this.events.push(event);
-    // Dropping half at a time keeps the cost of forgetting constant per write.
+    // Dropping half of the events at a time costs constant time per write.
     if (this.events.length >= 2 * this.store.historyLimit) {
-      this.forgotten = this.events[this.events.length - this.store.historyLimit - 1]?.revision ?? this.forgotten;
+      this.compacted = this.events[this.events.length - this.store.historyLimit - 1]?.revision ?? this.compacted;
       this.events = this.events.slice(-this.store.historyLimit);
     }
     this.store.announce(event, this);
@@ -232,9 +232,9 @@ export class Table {
     for (const wake of woken) wake();
   }
 
-  /** What each key held at `revision`, for the keys written since; `undefined` means it did not exist. */
+  /** Returns the objects at `revision` of the keys written since; undefined for those that did not exist. */
   private undo(revision: number): Map<string, ApiObject | undefined> {
-    if (revision < this.forgotten) throw expired('The resourceVersion for the provided list is too old.');
+    if (revision < this.compacted) throw expired('The resourceVersion for the provided list is too old.');
     const undone = new Map<string, ApiObject | undefined>();
     for (const event of this.eventsAfter(revision)) if (!undone.has(event.key)) undone.set(event.key, event.previous);
     return undone;
@@ -243,7 +243,7 @@ export class Table {
   private keysAt(undone: ReadonlyMap<string, ApiObject | undefined>): readonly string[] {
     const keys = this.keys.sorted();
     const removed = [...undone.keys()].filter((key) => undone.get(key) !== undefined && !this.objects.has(key));
-    // Some of them may not have been swept out yet.
+    // `keys` may still contain some of the removed ones.
     return removed.length === 0 ? keys : [...new Set([...keys, ...removed])].sort();
   }
 }

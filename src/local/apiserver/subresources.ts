@@ -1,4 +1,4 @@
-/** `scale`, `eviction` and `binding`: writes of an object through a view of it. */
+/** The subresources `scale`, `eviction` and `binding`. */
 import type { DeleteOptions } from '../../kube/kube.ts';
 import { topologyLabels } from './admission/topologyLabels.ts';
 import { selectorText } from './columns/column.ts';
@@ -20,7 +20,7 @@ function pathsOf(resource: Resource): ScalePaths {
   return resource.scale;
 }
 
-/** An `autoscaling/v1 Scale` as a view on an object. */
+/** Returns the `autoscaling/v1 Scale` of an object. */
 export function readScale(resource: Resource, object: ApiObject): ApiObject {
   const scale = pathsOf(resource);
   const selector = scale.selector === undefined ? undefined : at(object, ...pathNames(scale.selector));
@@ -39,7 +39,7 @@ export function readScale(resource: Resource, object: ApiObject): ApiObject {
   };
 }
 
-/** ReplicationControllers select by a bare map. */
+/** Returns a LabelSelector, which for ReplicationControllers is made of their map of labels. */
 function asSelector(selector: unknown): unknown {
   return isFields(selector) && !('matchLabels' in selector) && !('matchExpressions' in selector)
     ? { matchLabels: selector }
@@ -76,7 +76,7 @@ function setAt(target: Fields, names: readonly string[], value: unknown): void {
   current[names.at(-1) ?? ''] = value;
 }
 
-/** POST pods/eviction: a delete that asks the pod's disruption budget first. */
+/** POST pods/eviction: deletes the pod if its disruption budget allows it. */
 export function evictPod(objects: Objects, target: Target, options: DeleteOptions): void {
   const pod = objects.get(target);
   const { namespace } = target;
@@ -99,14 +99,14 @@ export function evictPod(objects: Objects, target: Target, options: DeleteOption
   deleteObject(objects, target, others);
 }
 
-/** The pod's status with one condition more, or newly true. */
+/** Returns the status of a pod with a condition set to True. */
 function withCondition(objects: Objects, pod: ApiObject, type: string, why: object = {}): Fields {
   const others = listAt(pod, 'status', 'conditions').filter((entry) => textAt(entry, 'type') !== type);
   const condition = { type, status: 'True', lastProbeTime: null, lastTransitionTime: objects.now(), ...why };
   return { ...fieldsAt(pod, 'status'), conditions: [...others, condition] };
 }
 
-/** POST pods/binding: gives a pod its node, once. */
+/** POST pods/binding: assigns an unbound pod to a node. */
 export function bindPod(objects: Objects, target: Target, binding: Fields, dryRun: boolean): void {
   const { resource, name } = target;
   const node = textAt(binding, 'target', 'name') ?? '';
@@ -135,7 +135,7 @@ export function bindPod(objects: Objects, target: Target, binding: Fields, dryRu
     ...(annotations && { annotations: { ...pod.metadata.annotations, ...annotations } }),
     ...(labels && { labels: { ...pod.metadata.labels, ...labels } }),
   };
-  // The nomination has come true.
+  // A bound pod needs no nomination.
   const { nominatedNodeName: _nominated, ...status } = withCondition(objects, pod, 'PodScheduled');
   const spec = { ...fieldsAt(pod, 'spec'), nodeName: node };
   objects.tableOf(resource).put(keyOf(target.namespace, name), { ...pod, metadata, spec, status });

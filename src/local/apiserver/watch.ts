@@ -1,7 +1,6 @@
 /**
- * One client's view of a resource's changes: a stream of events that ends when asked to, and fails with 410 when the
- * client is too far behind for the history. It keeps no queue: it remembers the last revision it has seen and reads on
- * from the table's history.
+ * A watch: the stream of a table's events for one client. It has no queue: it keeps the last revision sent and reads
+ * the table's history from there, so it fails with 410 when the client is slower than the history is long.
  */
 import type { Clock } from '../../clock/clock.ts';
 import type { ApiObject } from './fields.ts';
@@ -12,9 +11,9 @@ export type ServedEvent =
   | { readonly type: 'BOOKMARK'; readonly revision: number; readonly initialEventsEnd: boolean };
 
 export interface WatchRequest extends Pick<PageRequest, 'namespace' | 'matches'> {
-  /** `undefined`: start with everything that exists. */
+  /** Revision to start after; undefined: start with all existing objects. */
   readonly after: number | undefined;
-  /** Mark the end of the initial objects with a bookmark. */
+  /** Send a bookmark after the existing objects. */
   readonly sendInitialEvents: boolean;
   readonly bookmarks: boolean;
   readonly timeoutSeconds: number | undefined;
@@ -46,7 +45,7 @@ export async function* watchTable(
   const alarm = alarms(clock, request);
   try {
     while (!isAborted() && !alarm.state.expired) {
-      // Nothing can be written between this read and the wait below: both happen in one turn.
+      // No write can happen between this read and the wait below: there is no `await` between them.
       const events = table.eventsAfter(seen);
       for (const event of events) {
         seen = event.revision;
@@ -68,7 +67,7 @@ export async function* watchTable(
   }
 }
 
-/** A change seen through a filter: leaving it looks like a deletion, entering it like a creation. */
+/** Returns the event for a filtered watch: an object that ceases to match is DELETED, one that begins to is ADDED. */
 function servedEvent(event: StoreEvent, matches: WatchRequest['matches']): ServedEvent | undefined {
   const { type, object, previous } = event;
   if (matches === undefined) return { type, object };
@@ -76,19 +75,19 @@ function servedEvent(event: StoreEvent, matches: WatchRequest['matches']): Serve
   const has = type !== 'DELETED' && matches(object);
   if (has) return { type: had ? 'MODIFIED' : 'ADDED', object };
   if (!had) return undefined;
-  // The client knew it as it was when it still matched.
+  // The client has received the previous state, the last one that matched.
   const { resourceVersion = '' } = object.metadata;
   return { type: 'DELETED', object: { ...previous, metadata: { ...previous.metadata, resourceVersion } } };
 }
 
 interface AlarmState {
-  /** Time is up. */
+  /** The timeout has passed. */
   expired: boolean;
   bookmarkDue: boolean;
   wake: () => void;
 }
 
-/** The two reasons to wake without a write: time is up, or a bookmark is due. */
+/** Wakes a watch without a write: at its timeout, or when a bookmark is due. */
 function alarms(
   clock: Clock,
   { timeoutSeconds, bookmarks }: WatchRequest,

@@ -1,4 +1,4 @@
-/** What goes with a write beside the object. */
+/** The parameters of a write. */
 import type { ApiObject, Fields } from './fields.ts';
 
 export interface WriteRequest {
@@ -6,18 +6,18 @@ export interface WriteRequest {
   readonly dryRun: boolean;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   readonly subresource?: string | undefined;
-  /** Fields that the request gave twice. */
+  /** Returns the duplicate fields of the body. */
   duplicates?(): readonly string[];
-  /** How a patch reads in a refusal of its result; absent for whole objects. */
+  /** For patches: returns the text of the patch for errors about its result. */
   readonly patchText?: ((changed: Fields) => string) | undefined;
   readonly patchKind?: string | undefined;
-  /** Whether the writer may write this object: throws to refuse. */
+  /** Throws if the writer is not authorized to write this object. */
   guard?(draft: ApiObject, live: ApiObject | undefined): void;
-  /** Takes messages about what was accepted but is probably a mistake. */
+  /** Receives warnings about accepted values that are probably mistakes. */
   warn?(message: string): void;
 }
 
-/** A write by one of the server's own parts, under the name that upstream's part writes under. */
+/** Returns the parameters of a write by a part of the server, with the field manager of upstream's part. */
 export function serverWrite(fieldManager: string, subresource?: string): WriteRequest {
   return { fieldManager, dryRun: false, fieldValidation: 'Ignore', subresource };
 }
