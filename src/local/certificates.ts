@@ -1,4 +1,4 @@
-/** X.509 for the local world: an authority, server certificates, and client certificates (CN = user, O = groups). */
+/** X.509 for the local world: a CA, server certificates, and client certificates (CN = user, O = groups). */
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
@@ -45,7 +45,7 @@ export async function createCertificateAuthority(options: {
   return { ...(await pemPair(issuer, keys)), issuer, signingKey: keys.privateKey };
 }
 
-/** `hosts` are DNS names and IP addresses that clients may use to reach the server. */
+/** Issues a server certificate; `hosts` are the DNS names and IP addresses that clients may use. */
 export async function issueServerCertificate(
   authority: CertificateAuthority,
   hosts: readonly string[],
@@ -95,7 +95,7 @@ async function issue(
   return pemPair(certificate, keys);
 }
 
-/** Valid from a day ago, so that a client whose clock runs behind accepts it too. */
+/** The validity starts a day ago, so that clients with slow clocks accept the certificate. */
 function validity(now: number): { readonly notBefore: Date; readonly notAfter: Date } {
   return { notBefore: new Date(now - DAY), notAfter: new Date(now + LIFETIME) };
 }
@@ -104,7 +104,7 @@ function newKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(KEY_ALGORITHM, true, ['sign', 'verify']);
 }
 
-/** RFC 5280 wants a positive number of at most 20 octets. */
+/** Returns a random serial number; RFC 5280 requires a positive number of at most 20 octets. */
 function newSerialNumber(): string {
   const octets = webcrypto.getRandomValues(new Uint8Array(16));
   octets[0] = ((octets[0] ?? 0) & 0x7f) | 0x40;

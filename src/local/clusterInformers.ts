@@ -1,4 +1,4 @@
-/** The informers that the parts of the local control plane share, with the indexes that they look objects up by. */
+/** The informers, with their indexes, that the parts of the local control plane share. */
 import {
   Kinds,
   type Deployment,
@@ -22,7 +22,7 @@ export const BY_VOLUME = 'persistent-volume';
 export const controllerOf = ({ metadata }: KubeObject): OwnerReference | undefined =>
   metadata.ownerReferences?.find(({ controller }) => controller);
 
-/** `namespace/name` of the claims of a pod, those that are made for it from an ephemeral volume included. */
+/** Returns `namespace/name` of a pod's PersistentVolumeClaims, including those of its ephemeral volumes. */
 export function claimsOf({ metadata, spec }: Pod): readonly string[] {
   const { namespace = '', name } = metadata;
   return (spec?.volumes ?? []).flatMap((volume) => {
@@ -44,13 +44,13 @@ const POD_OPTIONS = {
     [BY_CLAIM]: claimsOf,
     [BY_ADDRESS]: ({ status }: Pod) => present(status?.podIP),
   },
-  // Kubelets and controllers need whole pods, not the trimmed ones of the engine.
+  // Kubelets and controllers read fields that the engine's trimmed pods lack.
   transform: keepAll,
 };
 
 export type ClusterInformers = ReturnType<typeof clusterInformers>;
 
-// The type follows from the kinds.
+// The return type is inferred from the kinds.
 export function clusterInformers(informers: Informers) {
   return {
     attachments: informers.of(Kinds.VolumeAttachment, { indexes: { [BY_VOLUME]: volumeOf } }),
@@ -77,7 +77,7 @@ export function clusterInformers(informers: Informers) {
 
 type Scaled = Deployment | ReplicaSet | StatefulSet;
 
-/** What scales a pod, with its kind: a StatefulSet, a ReplicaSet, or the Deployment above that. */
+/** Returns the workload that owns a pod, with its kind: a StatefulSet, a ReplicaSet, or the Deployment that owns it. */
 export function workloadOf(
   pod: Pod,
   { replicaSets, deployments, statefulSets }: ClusterInformers,
@@ -93,7 +93,7 @@ export function workloadOf(
   return found(above.kind, deployments.store.get({ name: above.name, namespace }));
 }
 
-/** The pods of a workload: its own and those of its ReplicaSets, owner by owner. */
+/** Returns the pods of a workload by owner's UID: the workload's own, and those of its ReplicaSets. */
 export function podsByOwner(
   uid: string,
   { pods, replicaSets }: ClusterInformers,

@@ -1,6 +1,6 @@
 /**
- * The shape that the loops of the local control plane share: something changes, its key is queued, the object is read
- * from its informer and the world is made right for it.
+ * The common form of the local control plane's loops: an object changes, its key is queued, the object is read from
+ * its informer and reconciled.
  */
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -14,7 +14,7 @@ import { keyOf, refOf, watch, type Watch } from '../kube/runtime/watch.ts';
 import { controllerOf, type ClusterInformers } from './clusterInformers.ts';
 import type { ControllerEvents } from './controllerEvents.ts';
 
-/** What everything that runs in a cluster works with. */
+/** Dependencies of everything that runs in a cluster. */
 export interface LoopContext {
   readonly kube: Kube;
   readonly clock: Clock;
@@ -22,31 +22,31 @@ export interface LoopContext {
   readonly log: Log;
 }
 
-/** What every part of the control plane works with. */
+/** Dependencies of every part of the control plane. */
 export interface ControlPlaneContext extends LoopContext {
   readonly informers: ClusterInformers;
-  /** The events of one component; a quiet world records none. */
+  /** Returns the event recorder of one component; in a quiet world it records nothing. */
   readonly eventsOf: (component: string) => ControllerEvents;
 }
 
-/** Milliseconds until the object must be looked at again although nothing changed; undefined when it need not. */
+/** Milliseconds until the object must be reconciled again without a change; undefined if it need not be. */
 export type NextLook = number | undefined | void;
 
 export interface ControlLoop<T extends KubeObject> {
   readonly name: string;
-  /** Where the objects are that the loop is about. */
+  /** Informer of the objects to reconcile. */
   readonly of: Informer<T>;
-  /** Which changes of such an object are a reason to look at it; all of them when absent. */
+  /** Selects the changes after which an object is reconciled; all by default. */
   readonly when?: (event: InformerEvent<T>) => boolean;
-  /** Other reasons to look at objects. */
+  /** Watches of other objects whose changes queue keys. */
   readonly also?: readonly Watch[];
   readonly concurrency?: number;
-  /** Waits a moment before each look, so that a thousand pods that start at once are one reason, not a thousand. */
+  /** Waits a moment before each reconcile, so that a thousand pods that start at once cause one, not a thousand. */
   readonly gathers?: boolean;
-  /** Whether objects that are being deleted are looked at, too. */
+  /** Whether objects that are being deleted are reconciled too. */
   readonly untilGone?: boolean;
   readonly reconcile: (object: T, key: string) => Promise<NextLook>;
-  /** What to do when there is no such object (any more). */
+  /** Called instead of `reconcile` when the object does not exist, or is being deleted without `untilGone`. */
   readonly gone?: (key: string) => Promise<NextLook> | NextLook;
 }
 
@@ -72,7 +72,7 @@ export function controlLoop<T extends KubeObject>(context: LoopContext, loop: Co
   });
 }
 
-/** Looks at the owner of a kind when one of its objects changes. */
+/** Queues the controller owner, if it is of the given kind, when one of its objects changes. */
 export function watchOwned<T extends KubeObject>(informer: Informer<T>, owner: ResourceKind<KubeObject>): Watch {
   return watch(informer, ({ object }) => {
     const reference = controllerOf(object);
@@ -80,7 +80,7 @@ export function watchOwned<T extends KubeObject>(informer: Informer<T>, owner: R
   });
 }
 
-/** The earliest of some looks. */
+/** Returns the shortest wait; undefined if there is none. */
 export function soonest(...waits: readonly NextLook[]): number | undefined {
   const known = waits.filter((wait) => wait !== undefined);
   return known.length > 0 ? Math.min(...known) : undefined;

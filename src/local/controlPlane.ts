@@ -1,4 +1,4 @@
-/** What runs beside the API server: the scheduler, the workload controllers, node lifecycle and storage. */
+/** The control plane without the API server: the scheduler, workload, node lifecycle and storage controllers. */
 import type { Pod } from '../api/kinds.ts';
 import { KubeEventRecorder } from '../kube/eventRecorder.ts';
 import type { Informers } from '../kube/informer.ts';
@@ -27,9 +27,9 @@ import { statefulSetController } from './workloads/statefulSet.ts';
 
 export interface ControlPlaneOptions extends LoopContext {
   readonly informers: Informers;
-  /** Where Azure keeps the cluster's disks: the beginning of their ids. */
+  /** Id of the resource group of the cluster's disks: the prefix of their ids. */
   readonly resourceGroupId: string;
-  /** Data disks that a VM size takes. */
+  /** Returns the maximum number of data disks of a VM size. */
   readonly dataDisks: (size: string) => number | undefined;
   /** Whether the kubelet of a node reports. */
   readonly canReport: (node: string) => boolean;
@@ -37,7 +37,7 @@ export interface ControlPlaneOptions extends LoopContext {
   readonly quiet: boolean;
 }
 
-// The type follows from the parts.
+// The return type is inferred from the parts.
 export function createControlPlane(options: ControlPlaneOptions) {
   const { kube, clock, random, log } = options;
   const informers = clusterInformers(options.informers);
@@ -69,10 +69,10 @@ export function createControlPlane(options: ControlPlaneOptions) {
   return {
     controllers,
     informers,
-    /** Whole pods. */
+    /** Untrimmed pods. */
     pods: informers.pods,
     podsAt: (address: string): readonly Pod[] => informers.pods.store.byIndex(BY_ADDRESS, address),
-    /** Whether all disks of a pod are on its node, so that its containers may start. */
+    /** Whether all disks of a pod are attached to its node, so that its containers may start. */
     volumesReady: (pod: Pod): boolean => volumesReady(pod, informers),
   };
 }

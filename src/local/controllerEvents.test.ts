@@ -28,8 +28,8 @@ async function sayings(kind: ResourceKind<KubeObject>): Promise<string[]> {
   return all.map(({ source, reason, message }) => `${source?.component} ${reason}: ${message}`).sort();
 }
 
-describe('controllers record what they do', () => {
-  it('of a Deployment that grows and shrinks', async () => {
+describe('controllers record events', () => {
+  it('when a Deployment scales up and down', async () => {
     const spec = { replicas: 2, selector, template: template() };
     await simulation.kube.create(Kinds.Deployment, { metadata: named('web'), spec });
     await simulation.advance(30_000);
@@ -48,7 +48,7 @@ describe('controllers record what they do', () => {
     expect(ofSet[2]).toMatch(new RegExp(`^replicaset-controller SuccessfulDelete: Deleted pod: ${name}-\\w{5}$`));
   });
 
-  it('of many pods nine by name, and the others together, up to a burst', async () => {
+  it('for nine of many created pods each, and combined for the others up to the burst limit', async () => {
     const spec = { replicas: 60, selector, template: template() };
     await simulation.kube.create(Kinds.ReplicaSet, { metadata: named('many'), spec });
     await simulation.advance(30_000);
@@ -60,7 +60,7 @@ describe('controllers record what they do', () => {
     expect(combined.map(({ count }) => count)).toEqual([16]);
   });
 
-  it('of StatefulSets, Jobs, CronJobs and nodes, with the messages of each controller', async () => {
+  it('for StatefulSets, Jobs, CronJobs and nodes, with the messages of each controller', async () => {
     const sized = { replicas: 1, serviceName: 'web', selector, template: template() };
     await simulation.kube.create(Kinds.StatefulSet, { metadata: named('store'), spec: sized });
     const annotations = { 'local.nodewright.dev/run-seconds': '5' };

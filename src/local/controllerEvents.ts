@@ -1,17 +1,17 @@
 /**
- * The events of controllers, limited as client-go's recorder limits them: nine messages that differ only in details are
- * recorded, then one that counts further ones; and each object has a limited burst of events.
+ * Records the events of controllers with the limits of client-go's recorder: of similar messages, nine are recorded and
+ * further ones are combined in a single event; each object has a limited burst of events.
  */
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { EventRecorder } from '../kube/eventRecorder.ts';
 import { RecentMap } from '../kube/recentMap.ts';
 
-/** From this many different messages of one reason on, further ones are combined. */
+/** Number of different messages of one reason from which on they are combined. */
 const ALIKE = 10;
 const ALIKE_WITHIN = 600_000;
 const BURST = 25;
-/** Milliseconds until one more is recorded after a burst. */
+/** Milliseconds after a burst until one more event may be recorded. */
 const REFILL = 300_000;
 const REMEMBERED = 4_096;
 
@@ -21,7 +21,7 @@ export class ControllerEvents {
   private readonly alike = new RecentMap<string, { readonly messages: Set<string>; readonly at: number }>(REMEMBERED);
   private readonly budgets = new RecentMap<string, { readonly left: number; readonly at: number }>(REMEMBERED);
 
-  /** Without a recorder nothing is recorded. */
+  /** Records nothing without a recorder. */
   constructor(recorder: EventRecorder | undefined, clock: Clock) {
     this.recorder = recorder;
     this.clock = clock;
@@ -38,7 +38,7 @@ export class ControllerEvents {
     const { namespace = '', name, uid = '' } = object.metadata;
     const about = [kind.kind, namespace, name, uid].join('\n');
     const series = this.isOneOfMany(`${about}\n${type}\n${reason}`, message) ? { series: reason } : {};
-    if (!this.mayTell(about)) return;
+    if (!this.spendBudget(about)) return;
     const text = 'series' in series ? `(combined from similar events): ${message}` : message;
     this.recorder.publish({ kind, object, type, reason, message: text, ...series });
   }
@@ -54,7 +54,7 @@ export class ControllerEvents {
     return false;
   }
 
-  private mayTell(about: string): boolean {
+  private spendBudget(about: string): boolean {
     const at = this.clock.now();
     const known = this.budgets.get(about) ?? { left: BURST, at };
     const left = Math.min(BURST, known.left + (at - known.at) / REFILL);

@@ -1,4 +1,4 @@
-/** Removes events an hour after they were last written, as API servers do. */
+/** Deletes events an hour after their last write, as API servers do. */
 import { Kinds, type Event } from '../api/kinds.ts';
 import type { Controller } from '../kube/runtime/controller.ts';
 import { singleton } from '../kube/runtime/singleton.ts';

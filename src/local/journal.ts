@@ -1,8 +1,8 @@
 /**
  * An append-only file of JSON lines that restores state in a later process.
  *
- * A process that dies mid-write leaves a torn last line, which is dropped. The file is rewritten without its history
- * when it has grown to several times the size of what it holds, so its length stays bounded by the state's.
+ * A process that dies mid-write leaves an incomplete last line, which is dropped. When the file has grown to several
+ * times the size of the state, it is rewritten without its history, so its length stays bounded.
  */
 import {
   closeSync,
@@ -23,11 +23,11 @@ export interface JournalOptions {
   readonly version: number;
   /** Further members of the first line. */
   readonly header: () => object;
-  /** Called with each line of an earlier process in order, the first one included. */
+  /** Called with each line of an earlier process in order, including the header. */
   readonly take: (line: Readonly<Record<string, unknown>>, isHeader: boolean) => void;
   /** Called after the last line, before anything is written. */
   readonly taken?: () => void;
-  /** The whole state as lines. */
+  /** Returns the whole state as lines. */
   readonly snapshot: () => Iterable<object>;
 }
 
@@ -52,10 +52,10 @@ export class Journal {
   private written = 0;
   private compactAt = SMALLEST_COMPACTION;
 
-  /** Restores what the file holds, then is ready for more. */
+  /** Restores the state from the file, then opens the file for appending. */
   constructor(options: JournalOptions) {
     this.options = options;
-    // An unfinished compaction leaves this; the file itself is whole.
+    // An unfinished compaction leaves this file; the journal itself is complete.
     rmSync(compactingPath(options.path), { force: true });
     if (existsSync(options.path)) this.restore();
     options.taken?.();
@@ -78,7 +78,7 @@ export class Journal {
     });
   }
 
-  /** Writes everything appended so far. */
+  /** Writes all lines appended so far. */
   flush(): void {
     if (this.pending.length === 0) return;
     const text = this.pending.join('');
@@ -119,7 +119,7 @@ export class Journal {
     truncateSync(path, sound);
   }
 
-  /** Writes the current state without its history beside the file, and renames it. */
+  /** Writes the current state without its history to a second file, then renames that onto the journal. */
   private compact(): void {
     const { path, name, version, header, snapshot } = this.options;
     const beside = compactingPath(path);
@@ -165,8 +165,8 @@ function parse(text: string): Readonly<Record<string, unknown>> | undefined {
 }
 
 /**
- * Calls `take` with each whole line until it refuses one. Returns the length of the sound part. A refused line that is
- * not the last is damage, not a torn write, and is refused.
+ * Calls `take` with each complete line until it returns false. Returns the number of bytes accepted. A rejected line
+ * that is not the last is damage rather than an incomplete write, and throws.
  */
 function readLines(path: string, take: (text: string) => boolean): number {
   const descriptor = openSync(path, 'r');

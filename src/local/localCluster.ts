@@ -1,6 +1,6 @@
 /**
- * One cluster of the local AKS: a Kubernetes API, a control plane, and kubelets that boot when a VM of the cluster's
- * node resource group is created and leave when it is deleted.
+ * One cluster of the local AKS: a Kubernetes API, a control plane, and kubelets that start when a VM of the cluster's
+ * node resource group is created and end when it is deleted.
  */
 import { Kinds } from '../api/kinds.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -32,33 +32,33 @@ import type { BootedInstance, InstancePace } from './kubelet/instance.ts';
 import { bootInstance, bootProblem } from './kubelet/bootInstance.ts';
 import { installStorageClasses } from './storage/storageClasses.ts';
 
-/** Of every cluster of a world. */
+/** Options that all clusters of a world share. */
 export interface CommonClusterOptions extends Omit<LoopContext, 'kube'> {
   readonly pace?: Partial<InstancePace>;
-  /** Milliseconds between renewals of a node's lease; more makes long simulations cheaper. */
+  /** Milliseconds between renewals of a node's lease; a longer period makes long simulations cheaper. */
   readonly leasePeriod?: number | undefined;
-  /** Only the scheduler makes events: long simulations are cheaper without those of kubelets and controllers. */
+  /** Only the scheduler records events: long simulations are cheaper without those of kubelets and controllers. */
   readonly quiet?: boolean | undefined;
-  /** Instances join only with a bootstrap token that their cluster has; those of AKS's own pools have another way in. */
+  /** Whether instances need a valid bootstrap token of their cluster to join; those of AKS's own pools need none. */
   readonly checksTokens?: boolean;
 }
 
 export interface LocalClusterOptions extends CommonClusterOptions {
   readonly faults: Faults;
-  /** The Azure that the cluster is in; asked for once, when the Kubernetes API is there. */
+  /** Returns the Azure of the cluster; called once, after the Kubernetes API has been created. */
   readonly arm: () => LocalArm;
-  /** Where the cluster's VMs are. */
+  /** Returns the resource group of the cluster's VMs. */
   readonly nodeResourceGroup: (arm: LocalArm) => string;
-  /** The Kubernetes release of its control plane. */
+  /** Returns the Kubernetes version of the control plane. */
   readonly version?: () => string;
-  /** Keeps the API server's objects between processes. */
+  /** File that keeps the API server's objects between processes. */
   readonly stateFile?: string;
 }
 
-/** Quicker than a real instance: a user is waiting. */
+/** Faster than real instances, because a user is waiting. */
 const DEFAULT_PACE: InstancePace = { boot: 5_000, ready: 2_000, podStart: 1_000, podStop: 1_000 };
 
-/** Provisioning states of an instance that is on. */
+/** Provisioning states of a running instance. */
 const RUNNING = new Set(['Succeeded', 'Updating', 'Deleting']);
 
 export class LocalCluster {
@@ -68,14 +68,14 @@ export class LocalCluster {
   private readonly nodeResourceGroup: string;
   private readonly manager: Manager;
   private readonly kubelets: Kubelets;
-  /** Names of the instances that are on. */
+  /** Names of the running instances. */
   private readonly instances = new Set<string>();
   private readonly stops: (() => void)[] = [];
 
   constructor(options: LocalClusterOptions) {
     const { clock, random, log, faults } = options;
     this.clock = clock;
-    // The control plane needs the API, and the API serves the control plane's measurements.
+    // The control plane needs the API, and the API serves the metrics of the control plane.
     const aggregated = metricsApi(() => ({ informers: controlPlane.informers, clock, canReport }));
     this.apiServer = new LocalApiServer({
       clock,
@@ -169,17 +169,17 @@ export class LocalCluster {
     return this.apiServer.kubeconfig(names);
   }
 
-  /** Empties a node that AKS is about to remove; says what keeps it when it cannot. */
+  /** Drains a node that AKS is about to remove; returns why it could not, if so. */
   drain(node: string): Promise<string | undefined> {
     return drainNode(this.kube, this.clock, node);
   }
 
-  /** Gives the nodes of an agent pool its labels and taints. */
+  /** Writes the labels and taints of an agent pool to its nodes. */
   mark(pool: string, change: Pick<MarkOptions, 'before' | 'after'>): Promise<void> {
     return markNodes({ kube: this.kube, pool, ...change });
   }
 
-  /** What of node auto-provisioning is in it. */
+  /** Returns the nodes and the usable pools of node auto-provisioning. */
   provisioningUse(): NodeProvisioningUse {
     const nodes = this.apiServer.peek('', 'nodes').filter(({ metadata }) => metadata.labels?.[Labels.nodePool]);
     const pools = this.apiServer.peek(Groups.karpenter, 'nodepools');
@@ -201,7 +201,7 @@ export class LocalCluster {
     await this.apiServer.close();
   }
 
-  /** As the API server would judge the token of a kubelet that introduces itself. */
+  /** Whether the API server would accept the bootstrap token of an instance. */
   private admits({ bootstrapToken }: BootedInstance): boolean {
     return isBootstrapToken(this.apiServer.peek('', 'secrets'), bootstrapToken ?? '', this.clock.now());
   }
@@ -210,19 +210,19 @@ export class LocalCluster {
     return resourceGroup.toLowerCase() === this.nodeResourceGroup.toLowerCase();
   }
 
-  /** Resumes the instances of an earlier process, and those that were made before the cluster ran. */
+  /** Resumes the instances of an earlier process, and those created before the cluster ran. */
   private async resumeInstances(): Promise<void> {
     const nodes = new Map((await this.kube.list(Kinds.Node)).items.map((node) => [node.metadata.name, node]));
     for (const vm of this.arm.virtualMachines()) {
       if (!this.owns(vm)) continue;
       const instance = bootInstance(vm);
       if (!instance || vm.isOff || this.instances.has(instance.name)) continue;
-      // A failed instance may have failed to start or to stop: if it has a Node, it runs.
+      // The failed operation may have been the start or the stop: an instance with a Node runs.
       if (!RUNNING.has(vm.provisioningState) && !nodes.has(instance.name)) continue;
       this.instances.add(instance.name);
       this.kubelets.resume(instance);
     }
-    // The process may have died after it deleted an instance and before its Node; AKS removes such Nodes.
+    // The earlier process may have ended between deleting an instance and its Node; AKS removes such Nodes.
     const ours = `azure:///subscriptions/${this.arm.subscriptionId}/`;
     for (const [name, { spec }] of nodes) {
       if (spec?.providerID?.startsWith(ours) && !this.instances.has(name)) this.kubelets.powerOff(name);

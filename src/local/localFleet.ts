@@ -1,4 +1,4 @@
-/** The clusters that clients make besides the first: each gets a Kubernetes API and a control plane of its own. */
+/** The clusters that clients create besides the first: each has its own Kubernetes API and control plane. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../kube/log.ts';
@@ -10,7 +10,7 @@ import type { LocalCluster } from './localCluster.ts';
 export interface LocalFleetOptions {
   readonly arm: LocalArm;
   readonly log: Log;
-  /** Where clusters are kept between processes; nowhere unless given. */
+  /** Folder of the clusters' state files; without it, clusters are not kept between processes. */
   readonly folder?: string;
   readonly create: (cluster: ManagedCluster, stateFile: string | undefined) => LocalCluster;
 }
@@ -21,7 +21,7 @@ interface RunningCluster {
   readonly endpoint: Endpoint;
 }
 
-/** What is done in a cluster besides running it; ends when `stop` aborts. */
+/** Work to do beside a running cluster; ends when `stop` aborts. */
 export type Attend = (running: RunningCluster, stop: AbortSignal) => Promise<void>;
 
 interface Member {
@@ -42,7 +42,7 @@ export class LocalFleet {
     return this.members.get(keyOf(name))?.cluster;
   }
 
-  /** Runs a cluster for each managed cluster but the first, as they come and go, until `signal` aborts. */
+  /** Runs a cluster for each managed cluster except the first, from its creation to its deletion, until `signal` aborts. */
   async run(signal: AbortSignal, attend: Attend): Promise<void> {
     const { arm } = this.options;
     const stop = arm.onManagedCluster((cluster, isGone) => {
@@ -79,7 +79,7 @@ export class LocalFleet {
       .then(async () => {
         this.members.delete(key);
         await cluster.close();
-        // A cluster that was deleted leaves nothing; one whose process ends goes on in the next.
+        // The state of a deleted cluster is removed; that of a stopped one is for the next process.
         if (end.signal.reason === 'deleted' && file !== undefined) rmSync(file, { force: true });
       });
     this.members.set(key, { cluster, end, done });

@@ -1,4 +1,4 @@
-/** An AKS in one process: an ARM API, the cluster that is there from the start, and those that clients make. */
+/** An AKS in one process: an ARM API, a first cluster, and the clusters that clients create. */
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import type { Kube } from '../kube/kube.ts';
@@ -13,37 +13,37 @@ import { keyOf, LocalFleet } from './localFleet.ts';
 import type { BootedInstance } from './kubelet/instance.ts';
 
 export interface LocalWorldOptions extends CommonClusterOptions {
-  /** The clock of clients in other processes, when `clock` runs faster: tokens last by it. */
+  /** The clock of clients in other processes, if `clock` runs faster: tokens expire by it. */
   readonly wallClock?: Clock;
   readonly armDurations?: Partial<ArmDurations>;
   readonly location?: string;
-  /** Randomness of faults, apart from that of the world, so that a fault does not change anything else. */
+  /** Separate randomness for faults, so that a fault does not change other random choices. */
   readonly faultRandom?: Random;
-  /** Files that keep the world between processes; a world that is in them goes on. */
+  /** Files that keep the world between processes; an existing world is resumed from them. */
   readonly state?: WorldState;
 }
 
 export interface WorldState {
   /** The API server's objects. */
   readonly cluster: string;
-  /** A folder for the objects of clusters that clients make. */
+  /** A folder for the objects of clusters that clients create. */
   readonly clusters: string;
   /** Azure's resources. */
   readonly azure: string;
-  /** The same in every process: it is in the ids of everything. */
+  /** Must be the same in every process, because it is part of all ids. */
   readonly subscriptionId: string;
 }
 
-/** One change of the world, as JSON can hold it. */
+/** One change of the world, as JSON. */
 export type WorldChange =
   | { readonly table: string; readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: unknown }
   | { readonly azure: unknown };
 
 export class LocalWorld {
   readonly arm: LocalArm;
-  /** The faults that are on. */
+  /** The active faults. */
   readonly faults: Faults;
-  /** The clusters that clients make; they run while the fleet does. */
+  /** The clusters that clients create; they run while the fleet does. */
   readonly fleet: LocalFleet;
   private readonly main: LocalCluster;
 
@@ -110,7 +110,7 @@ export class LocalWorld {
     return this.main.kube;
   }
 
-  /** Calls the listener with every change of the cluster and of Azure; returns how to stop. */
+  /** Calls the listener with every change of the cluster and of Azure; returns a function that stops that. */
   onChange(listener: (change: WorldChange) => void): () => void {
     const stops = [
       this.main.apiServer.onWrite(({ type, object }, table) => listener({ table, type, object })),

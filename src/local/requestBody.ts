@@ -1,13 +1,13 @@
-/** Small servers: their start and end on loopback, the bodies of requests with a limit on their size, and secrets. */
+/** Parts of small servers: listening on loopback, reading request bodies of limited size, comparing secrets. */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { AddressInfo, Server as NetServer } from 'node:net';
 
-/** The body, or why there is none: it is too large, or its client hung up before the end. */
+/** The body, or why there is none: it is too large, or the client disconnected. */
 export type RequestBody = { readonly bytes: Buffer } | { readonly missing: 'too large' | 'interrupted' };
 
-/** Never rejects: an upload that breaks off must not be an error of the server. */
+/** Reads the body; never rejects, because an interrupted upload is not an error of the server. */
 export function requestBody(request: IncomingMessage | Http2ServerRequest, maxBytes: number): Promise<RequestBody> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -30,8 +30,8 @@ export interface OpenServer {
 }
 
 /**
- * The port, which is any free one when 0 was asked for; fails when it is taken. A connection that cannot be accepted
- * later is only warned of: clients try again.
+ * Listens and returns the port; 0 takes a free one. Fails when the port is taken. Later failures to accept a connection
+ * are only warnings, because clients try again.
  */
 export async function listen(server: NetServer, port: number, host: string): Promise<number> {
   await new Promise<void>((resolve, reject) => {
@@ -53,7 +53,7 @@ export async function listenOnLoopback(server: Server, port: number): Promise<Op
   return { port: taken, close };
 }
 
-/** Takes the same time for any wrong secret of the right length. */
+/** Compares secrets of equal length in constant time. */
 export function isSecret(shown: string, expected: string): boolean {
   const [left, right] = [Buffer.from(shown), Buffer.from(expected)];
   return left.length === right.length && timingSafeEqual(left, right);

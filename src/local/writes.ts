@@ -1,4 +1,4 @@
-/** Writes of the local control plane. Each tolerates concurrent writers: an object that is already gone, or already there, is no failure. */
+/** Writes of the local control plane. They tolerate concurrent writers: an object may already exist or be gone. */
 import { Kinds, type Pod } from '../api/kinds.ts';
 import { apiVersionOf, type KubeObject, type OwnerReference, type ResourceKind } from '../api/object.ts';
 import { ignoreNotFound, isAlreadyExists, isConflict } from '../kube/errors.ts';
@@ -13,7 +13,7 @@ interface Ref {
 
 export const refTo = ({ metadata: { name, namespace } }: KubeObject): Ref => ({ name, namespace });
 
-/** A namespace for a draft; cluster-scoped objects have none. */
+/** The namespace to write into a draft; nothing for cluster-scoped objects. */
 export const inNamespaceOf = ({ metadata }: KubeObject): { readonly namespace?: string } =>
   metadata.namespace === undefined ? {} : { namespace: metadata.namespace };
 
@@ -26,7 +26,7 @@ export const ownerReference = (kind: ResourceKind<KubeObject>, { metadata }: Kub
   blockOwnerDeletion: true,
 });
 
-/** Undefined when there is one already. */
+/** Creates an object; returns undefined if it already exists. */
 export async function createIfAbsent<T extends KubeObject>(
   kube: Kube,
   kind: ResourceKind<T>,
@@ -40,7 +40,7 @@ export async function createIfAbsent<T extends KubeObject>(
   }
 }
 
-/** Merges `body` into the object; undefined when it is gone. */
+/** Merges `body` into the object; returns undefined if the object is gone. */
 export function merge<T extends KubeObject>(
   kube: Kube,
   kind: ResourceKind<T>,
@@ -52,10 +52,10 @@ export function merge<T extends KubeObject>(
   return ignoreNotFound(kube.patch(kind, refTo(object), { type: 'merge', body }, options));
 }
 
-/** Counts that the server shows even when they are zero. */
+/** Status fields that the server keeps when they are zero. */
 const SHOWN_ZEROS = new Set(['terminatingReplicas', 'ready', 'terminating', 'collisionCount']);
 
-/** Writes what differs in the status. The server leaves other zeros out: one that is missing need not be written. */
+/** Writes the changed fields of the status. Other absent fields that are zero are left out, as the server drops them. */
 export function writeStatus<T extends KubeObject & { status?: object }>(
   kube: Kube,
   kind: ResourceKind<T>,
@@ -85,13 +85,13 @@ export async function remove(kube: Kube, kind: ResourceKind<KubeObject>, object:
   await ignoreNotFound(kube.delete(kind, refTo(object)));
 }
 
-/** Merges conditions by type, as a strategic patch does. */
+/** Patches the status strategically, so that conditions merge by type. */
 export async function patchPodStatus(kube: Kube, pod: Pod, status: object): Promise<void> {
   const body = { metadata: { uid: pod.metadata.uid }, status };
   await ignoreNotFound(kube.patch(Kinds.Pod, refTo(pod), { type: 'strategic', body }, { subresource: 'status' }));
 }
 
-/** Deletes this pod, and no other that has taken its name. */
+/** Deletes this pod, but not a newer one of the same name. */
 export async function deletePod(kube: Kube, pod: Pod, gracePeriodSeconds?: number): Promise<void> {
   const { uid } = pod.metadata;
   const options = {
@@ -101,7 +101,7 @@ export async function deletePod(kube: Kube, pod: Pod, gracePeriodSeconds?: numbe
   await unlessReplaced(ignoreNotFound(kube.delete(Kinds.Pod, refTo(pod), options)));
 }
 
-/** What a conflict about a UID means: another object has the name now. */
+/** Ignores a conflict about a UID, which means that another object has the name now. */
 export async function unlessReplaced(work: Promise<unknown>): Promise<void> {
   try {
     await work;
@@ -110,7 +110,7 @@ export async function unlessReplaced(work: Promise<unknown>): Promise<void> {
   }
 }
 
-/** The condition of a pod that is made to leave. */
+/** Returns the condition of a pod that is evicted or deleted by a controller. */
 export const disruptionTarget = (reason: string, message: string, now: number): object => ({
   type: 'DisruptionTarget',
   status: 'True',
@@ -125,7 +125,7 @@ interface KnownCondition {
   readonly lastTransitionTime?: string;
 }
 
-/** When a condition got its present status: now, unless it had it before. */
+/** Returns the time of a condition's last change of status: `now`, unless the status is the known one. */
 export function transitionTime(
   known: readonly KnownCondition[] | undefined,
   type: string,
