@@ -185,7 +185,7 @@ export function daemonSetController(context: ControlPlaneContext): Controller {
       wanted.set(name, here);
       if (here.every((pod) => isTerminal(pod))) await createPod(set, name, hash);
     }
-    // No scheduler can bind a pod that was made for a node that went before it was bound.
+    // Deletes unbound pods of deleted nodes, which the scheduler can never bind.
     for (const [name, here] of pods) {
       if (nodes.store.get({ name }) !== undefined) continue;
       for (const pod of here) if (!pod.spec?.nodeName && !pod.metadata.deletionTimestamp) await owned.delete(set, pod);
