@@ -51,6 +51,18 @@ const DROPPED: ReadonlySet<string> = new Set([
   'dnsConfig',
 ]);
 
+/** Maps whose keys users choose: `env` is a label there, and no variables of a container. */
+const OF_USERS: ReadonlySet<string> = new Set([
+  'labels',
+  'matchLabels',
+  'selector',
+  'namespaceSelector',
+  'nodeSelector',
+  'tags',
+  'limits',
+  'requests',
+]);
+
 /** Volumes whose source tells where data lies: names of Secrets, paths and servers affect no decision. */
 const FILE_VOLUMES: ReadonlySet<string> = new Set([
   'secret',
@@ -73,6 +85,7 @@ function stripped(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).flatMap(([key, field]): [string, unknown][] => {
     if (DROPPED.has(key)) return [];
+    if (OF_USERS.has(key)) return [[key, field]];
     if (key === 'annotations') return [[key, keptAnnotations(field)]];
     if (/^(containers|initContainers)$/.test(key) && Array.isArray(field)) return [[key, field.map(keptOfContainer)]];
     if (key === 'volumes' && Array.isArray(field)) return [[key, field.map(keptOfVolume)]];
